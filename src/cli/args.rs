@@ -17,8 +17,10 @@ mod trace;
 pub(in crate::cli) use expert_args::ExpertArgs;
 pub use expert_args::{former_flag, requested_text};
 pub use hunt::HuntArgs;
+use page::listen_address;
 pub use page::{
-    CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
+    CompletionsArgs, DoctorArgs, ExploreArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs,
+    WatchArgs,
 };
 pub use property::{AutomatonFormatArg, LivenessArgs, ShownPropertyArgs};
 pub use questions::QuestionArgs;
@@ -39,6 +41,7 @@ use crate::session::{CheckConfig, STORES};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use expert_args::EXPERT;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -110,6 +113,8 @@ pub enum CliCommand {
     Values(ValuesArgs),
     /// Write the result of a search as an HTML page
     Report(ReportArgs),
+    /// Explore the states of a model, or a counterexample, in a browser
+    Explore(Box<ExploreArgs>),
     /// Write the state space of a small model in DOT, for Graphviz
     Graph(GraphArgs),
     /// Print the program, state layout, reductions and memory plan of a model
@@ -138,6 +143,14 @@ pub struct ModelArgs {
         languages::usual_endings()
     ))]
     pub model: PathBuf,
+    #[command(flatten)]
+    pub(super) flags: ModelFlags,
+}
+
+/// How a model is read, and conditions on its states.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = headings::MODEL)]
+pub struct ModelFlags {
     /// The language of the model, whatever the extension
     #[arg(long, value_parser = languages::parser())]
     pub language: Option<&'static Language>,
@@ -197,10 +210,10 @@ pub struct ModelArgs {
     pub no_claim: bool,
 }
 
-impl ModelArgs {
+impl ModelFlags {
     /// Sets what the flags say.
     pub(super) fn apply(&self, config: &mut CheckConfig) {
-        let ModelArgs { language, defines, overflow, deadlock, lossy, claim, .. } = self;
+        let ModelFlags { language, defines, overflow, deadlock, lossy, claim, .. } = self;
         let model = &mut config.model;
         override_with(&mut model.language, &language.map(|it| it.name.to_owned()));
         model.definitions.extend(defines.iter().cloned());
@@ -311,6 +324,9 @@ pub struct CheckArgs {
     /// Do not count the executions of each action
     #[arg(help_heading = headings::OUTPUT, long)]
     pub no_coverage: bool,
+    /// After a violation, open the counterexample in a browser, as `explore` does [default port: a free one]
+    #[arg(help_heading = headings::OUTPUT, long, value_name = "[ADDRESS:]PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = listen_address, conflicts_with_all = ["mcc", "property_file"])]
+    pub explore: Option<SocketAddr>,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
     /// The storage of visited states [default: sorted]
@@ -350,7 +366,7 @@ impl From<CheckKind> for config::CheckKind {
 impl CheckArgs {
     /// Sets what the flags say.
     pub(super) fn apply(&self, config: &mut CheckConfig) -> Result<(), CommandFailure> {
-        self.model.apply(config);
+        self.model.flags.apply(config);
         self.run.apply(config);
         self.runs.apply(config);
         let search = &mut config.search;

@@ -1,10 +1,11 @@
 //! Commands, as flags and a configuration file define them.
 
 use super::args::{
-    CheckArgs, CounterexampleArgs, ExpertArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs,
-    StateSpaceQuery,
+    CheckArgs, CounterexampleArgs, ExpertArgs, LivenessArgs, ModelArgs, ModelFlags, QuestionArgs,
+    SessionArgs, StateSpaceQuery,
 };
 use super::collector::CheckCollector;
+use super::explored_trace::KeptTrace;
 use super::failure::CommandFailure;
 use super::unbuilt_outputs::reject_unbuilt;
 use super::{output, say};
@@ -51,10 +52,15 @@ impl ModelInput {
 
     /// Creates the model of a command without a configuration file.
     pub(super) fn from_args(args: &ModelArgs, expert: &ExpertArgs) -> ModelInput {
+        ModelInput::of_file(&args.model, &args.flags, expert)
+    }
+
+    /// Creates the model in a file, read as some flags say.
+    pub(super) fn of_file(path: &Path, flags: &ModelFlags, expert: &ExpertArgs) -> ModelInput {
         let mut config = CheckConfig::default();
-        args.apply(&mut config);
+        flags.apply(&mut config);
         expert.apply(&mut config);
-        ModelInput::in_language(&args.model, args.language, config)
+        ModelInput::in_language(path, flags.language, config)
     }
 
     fn in_language(path: &Path, language: Option<&'static Language>, config: CheckConfig) -> Self {
@@ -100,6 +106,8 @@ pub(super) struct SessionOptions {
     pub deadline: Option<Instant>,
     /// Gathers the results if the check has several searches.
     pub collector: Option<Arc<CheckCollector>>,
+    /// Keeps the first counterexample, if the explorer opens it afterwards.
+    pub kept_trace: Option<Arc<KeptTrace>>,
 }
 
 impl SessionOptions {
@@ -237,7 +245,10 @@ impl CheckCommand {
         reject_unbuilt(&config.output)?;
         Ok(CheckCommand {
             model: ModelInput::new(&args.model.model, &config)?,
-            run: SessionOptions::new(&args.run, &config),
+            run: SessionOptions {
+                kept_trace: args.explore.map(|_| Arc::default()),
+                ..SessionOptions::new(&args.run, &config)
+            },
             config,
             dir: args.dir.clone(),
             runs: args.runs.clone(),

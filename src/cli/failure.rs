@@ -47,6 +47,11 @@ impl CommandFailure {
         Self::of_code(WRONG, format!("error: {}", message.into()))
     }
 
+    /// Creates the failure of a command for a search directory or a model that is neither.
+    pub fn no_search_and_no_model(path: &Path) -> Self {
+        Self::wrong(format!("there is no search directory and no model {}", path.display()))
+    }
+
     /// Creates the failure of writing an output file. `what` describes the contents.
     pub fn cannot_write(what: &str, path: &Path, error: impl fmt::Display) -> Self {
         Self::wrong(format!("cannot write {what} {}: {error}", path.display()))

@@ -57,8 +57,8 @@ fn structure(args: &GraphArgs, model: &dyn SourceModel) -> CommandResult {
     };
     if let Some(from) = args.from.as_deref().map(TracePosition::read) {
         return from.walk(model, |begun| {
-            let last = begun.states.last().map_or(&[][..], Vec::as_slice);
-            drawn(begun.model.sources(), begun.walked, last)
+            let walk = begun.walk;
+            drawn(walk.model.sources(), walk.walked, walk.state().unwrap_or_default())
         });
     }
     let searched = model.searched();

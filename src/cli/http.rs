@@ -1,4 +1,4 @@
-//! A small HTTP server of pages for browsers on this machine, for `watch` and similar commands.
+//! A small HTTP server of pages for browsers on this machine, for `watch` and `explore`.
 //!
 //! `hyper` implements the protocol. It is well maintained and has the necessary limits. A framework would only add a
 //! router, and here routing is a `match`. Since anybody can connect, this module limits the size and the time of a
@@ -14,6 +14,7 @@
 //!   Links to this server work.
 
 use super::failure::CommandFailure;
+use super::output::say;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -75,12 +76,41 @@ pub(super) struct HttpResponse {
     pub kind: &'static str,
     /// The body.
     pub text: Bytes,
+    /// A header of this response alone.
+    header: Option<(&'static str, String)>,
+}
+
+/// A requested resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RequestTarget {
+    /// The path: `/1/live`.
+    pub path: String,
+    /// The text after `?`, without it. Empty if there is none.
+    pub query: String,
 }
 
 impl HttpResponse {
     /// Creates a response with a text.
     pub(super) fn new(status: u16, kind: &'static str, text: impl Into<Bytes>) -> HttpResponse {
-        HttpResponse { status, kind, text: text.into() }
+        HttpResponse { status, kind, text: text.into(), header: None }
+    }
+
+    /// Creates a response that sends the browser to another path of this server.
+    pub(super) fn redirect(path: impl Into<String>) -> HttpResponse {
+        let header = Some(("location", path.into()));
+        HttpResponse { header, ..HttpResponse::new(303, TEXT, "") }
+    }
+
+    /// Makes the browser save the text to a file of this name. The name must be plain ASCII without quotes.
+    pub(super) fn saved_as(self, name: &str) -> HttpResponse {
+        let header = ("content-disposition", format!("attachment; filename=\"{name}\""));
+        HttpResponse { header: Some(header), ..self }
+    }
+
+    /// Creates the response of a server that failed to make a page.
+    pub(super) fn failed() -> HttpResponse {
+        let why = "this page cannot be rendered; this is a bug in spillway, please report it\n";
+        HttpResponse::new(500, TEXT, why)
     }
 
     fn response(self) -> Response<Full<Bytes>> {
@@ -91,6 +121,11 @@ impl HttpResponse {
         for (name, value) in COMMON_HEADERS.into_iter().chain([("content-type", self.kind)]) {
             headers.insert(name, HeaderValue::from_static(value));
         }
+        if let Some((name, value)) = self.header {
+            // Paths and file names are made of ASCII characters.
+            let value = HeaderValue::from_str(&value);
+            value.into_iter().for_each(|it| _ = headers.insert(name, it));
+        }
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
             headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
@@ -100,8 +135,8 @@ impl HttpResponse {
 
 /// The handler of requests.
 pub(super) trait RequestHandler: Send + Sync + 'static {
-    /// Returns the response for a path.
-    fn answer(&self, path: &str) -> HttpResponse;
+    /// Returns the response to a request.
+    fn answer(&self, target: &RequestTarget) -> HttpResponse;
 
     /// Returns the number of lanes. Each lane produces one response at a time, so that a path delays only those of its
     /// lane.
@@ -111,20 +146,37 @@ pub(super) trait RequestHandler: Send + Sync + 'static {
     fn lane(&self, path: &str) -> usize;
 }
 
+/// Listens at an address.
+pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, CommandFailure> {
+    TcpListener::bind(address).map_err(|error| {
+        let help = "try another port, or 0 for any free port";
+        CommandFailure::wrong(format!("cannot listen to {address}: {error}\n  help: {help}"))
+    })
+}
+
 /// A running server.
 pub(super) struct HttpServer {
     /// The address on which it listens.
-    pub address: SocketAddr,
+    address: SocketAddr,
     thread: JoinHandle<()>,
 }
 
 impl HttpServer {
-    /// Starts a server at an address. It runs on its own threads until the process ends.
-    pub(super) fn start(
-        address: SocketAddr,
+    /// Starts a server, and prints its address. It runs on its own threads until the process ends.
+    pub(super) fn serve(
+        listener: TcpListener,
         site: Arc<dyn RequestHandler>,
-    ) -> io::Result<HttpServer> {
-        let listener = TcpListener::bind(address)?;
+    ) -> Result<HttpServer, CommandFailure> {
+        let server = HttpServer::start(listener, site)
+            .map_err(|error| CommandFailure::wrong(format!("cannot serve pages: {error}")))?;
+        say(format!("http://{}/ shows it until interrupted", server.address));
+        if !server.address.ip().is_loopback() {
+            say("note: everyone with access to this machine can read the models");
+        }
+        Ok(server)
+    }
+
+    fn start(listener: TcpListener, site: Arc<dyn RequestHandler>) -> io::Result<HttpServer> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -241,12 +293,13 @@ impl ServerContext {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return HttpResponse::new(405, TEXT, "only GET and HEAD are supported\n");
         }
-        let (site, path) = (self.site.clone(), request.uri().path().to_owned());
-        let lane = site.lane(&path) % self.lanes.len();
+        let (site, uri) = (self.site.clone(), request.uri());
+        let query = uri.query().unwrap_or_default().to_owned();
+        let target = RequestTarget { path: uri.path().to_owned(), query };
+        let lane = site.lane(&target.path) % self.lanes.len();
         let _turn = self.lanes[lane].lock().await;
-        let answer = tokio::task::spawn_blocking(move || site.answer(&path)).await;
-        let failed = "this page cannot be rendered; this is a bug in spillway, please report it\n";
-        answer.unwrap_or_else(|_| HttpResponse::new(500, TEXT, failed))
+        let answer = tokio::task::spawn_blocking(move || site.answer(&target)).await;
+        answer.unwrap_or_else(|_| HttpResponse::failed())
     }
 }
 

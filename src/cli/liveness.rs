@@ -4,6 +4,7 @@ mod presentation;
 
 use super::args::TraceArgs;
 use super::command::{CheckCommand, ResumeCommand, SessionOptions};
+use super::explored_trace::FoundTrace;
 use super::failure::{self, CommandFailure};
 use super::output::stopped_message;
 use super::preparation::SearchPreparation;
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::escape;
-use crate::model::{StepDescription, SystemDescription};
+use crate::model::SystemDescription;
 use crate::reduce::{ReductionRefusal, ReductionSelection};
 use crate::report::{self, ReportPage, TraceDisplayOptions};
 use crate::search::checkpoint::SavedSearch;
@@ -28,8 +29,8 @@ use crate::session::config::StoreKind;
 use crate::session::{
     CheckConfig, CheckObserver, DirectoryContents, EmptinessOutcome, Error, Fairness, KeyOrder,
     LivenessCheck, LivenessResult, LivenessSession, LivenessStage, LivenessSummary, ProductCheck,
-    ProductOptions, PropertyRequest, SearchBudget, SearchDirectory, SearchJob, SearchSnapshot,
-    SearchState, SweepStatus, TextModel, with_product,
+    ProductOptions, PropertyRequest, ReplayedRun, SearchBudget, SearchDirectory, SearchJob,
+    SearchSnapshot, SearchState, SweepStatus, TextModel, with_product,
 };
 use presentation::{
     ErrorPolicy, LivenessPrintOptions, LivenessReport, SearchProvenance, code, print_outcome,
@@ -189,6 +190,11 @@ fn begin(
     let session = LivenessSession::new(judged, budget, args.run.limits.max_states, &control);
     let job = session.job(&args.config);
     let result = session.begin(&job, args.dir.as_deref(), &saved, &mut observer)?;
+    if let Some((kept, run)) = args.run.kept_trace.as_ref().zip(found_run(judged, &result.summary)?)
+    {
+        let (watched, walked) = (judged.check, judged.searched.model().description());
+        kept.keep(&job, &FoundTrace::of_run(&watched.model, walked, run, &watched.name));
+    }
     let how = LivenessPrintOptions::of(&args.run, errors, args.dir.as_deref());
     let errors_next = how.checks_errors_next(&result.summary);
     if result.directory.is_none() {
@@ -408,27 +414,31 @@ fn with_found_run(
 }
 
 /// Passes the run of the search in a directory to a function, if there is one: the model, the describer of its
-/// product, the property, and the steps.
+/// product, the property, and the run.
 pub(super) fn with_run(
     dir: &Path,
     contents: &DirectoryContents,
     and_then: impl FnOnce(
         (&TextModel, &dyn SystemDescription),
         &str,
-        Option<&[StepDescription]>,
+        Option<ReplayedRun>,
     ) -> CommandResult,
 ) -> CommandResult {
     with_found_run(dir, contents, None, |judged, told, _| {
         let watched = judged.check;
         let explained = (&watched.model, judged.searched.model().description());
-        let shown = match &told.found {
-            ProbeVerdict::Found(lasso) => Some(judged.replay(lasso)),
-            ProbeVerdict::None | ProbeVerdict::Open => None,
-        };
-        let shown = shown.transpose().map_err(|error| CommandFailure::wrong(error.to_string()))?;
-        let steps = shown.as_ref().map(|it| it.steps.as_slice());
-        and_then(explained, &watched.name, steps)
+        and_then(explained, &watched.name, found_run(judged, told)?)
     })
+}
+
+/// Returns the run of a result, if there is one.
+fn found_run(
+    judged: &ProductCheck<'_, '_>,
+    told: &LivenessSummary,
+) -> Result<Option<ReplayedRun>, CommandFailure> {
+    let ProbeVerdict::Found(lasso) = &told.found else { return Ok(None) };
+    let run = judged.replay(lasso);
+    run.map(Some).map_err(|error| CommandFailure::wrong(error.to_string()))
 }
 
 /// Returns the page of the search in a directory.

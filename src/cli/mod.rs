@@ -8,6 +8,12 @@ mod command;
 mod control;
 mod doctor;
 mod explain;
+#[cfg(feature = "http")]
+mod explore;
+#[cfg(not(feature = "http"))]
+#[path = "no_explore.rs"]
+mod explore;
+mod explored_trace;
 mod failure;
 mod foreign_flags;
 mod graph;
@@ -18,6 +24,7 @@ mod languages;
 mod line_wrap;
 mod liveness;
 mod model;
+mod model_walk;
 mod new;
 mod next_commands;
 mod notify;
@@ -92,6 +99,7 @@ pub fn run() -> ExitCode {
         CliCommand::Completions(_)
         | CliCommand::Doctor(_)
         | CliCommand::Explain(_)
+        | CliCommand::Explore(_)
         | CliCommand::Graph(_)
         | CliCommand::Man(_)
         | CliCommand::New(_)
@@ -117,6 +125,7 @@ pub fn run() -> ExitCode {
         CliCommand::Man(args) => shell::man(&args),
         CliCommand::Doctor(args) => doctor::doctor(&args),
         CliCommand::New(args) => new::new(&args),
+        CliCommand::Explore(args) => explore::explore(&args),
         CliCommand::Graph(args) => graph::graph(&args),
         CliCommand::Report(args) => report::report(&args),
         CliCommand::Explain(args) => explain::explain(&args),
@@ -198,11 +207,22 @@ fn print_failure(message: &str, code: u8) {
 /// `spillway check`: checks the selected temporal properties, or else the model's own one, or else safety properties.
 fn check(args: &CheckArgs) -> CommandResult {
     let mut command = CheckCommand::new(args)?;
+    // A port that is in use is reported before the check begins.
+    let listener = args.explore.map(explore::listen).transpose()?;
+    let kept_trace = command.run.kept_trace.clone();
     notify::set_command(&command.run, Some(&command.model.path), command.dir.as_deref());
     crate::search::return_large_blocks(command.run.limits.memory);
     command.run.deadline = command.run.deadline();
     command.model.deadline = command.run.deadline;
-    slots::retry_with_more_slots(command, |it| &mut it.model, check_once)
+    let code = slots::retry_with_more_slots(command, |it| &mut it.model, check_once)?;
+    match listener.zip(kept_trace.and_then(|it| it.take())) {
+        None => Ok(code),
+        Some((listener, explored)) => {
+            // A signal ends the explorer, and the process with it.
+            notify::send(code, None);
+            explore::serve(&explored, listener, code)
+        }
+    }
 }
 
 /// Checks with the given slots for processes.

@@ -27,6 +27,7 @@ pub(super) fn state_diagram(model: &dyn SourceModel, most: u64) -> Option<StateD
         values: values.map(|it| it.join("\n")).collect(),
         wrong: wrong.collect(),
         steps: steps.collect(),
+        addresses: Vec::new(),
     })
 }
 

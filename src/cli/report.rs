@@ -21,10 +21,7 @@ pub(super) fn report(args: &ReportArgs) -> CommandResult {
     match &args.target {
         it if it.is_dir() => report_of(args),
         it if it.exists() => of_model(args),
-        it => {
-            let there = "there is no search directory and no model";
-            Err(CommandFailure::wrong(format!("{there} {}", it.display())))
-        }
+        it => Err(CommandFailure::no_search_and_no_model(it)),
     }
 }
 

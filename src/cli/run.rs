@@ -1,6 +1,7 @@
 //! `check` and `resume`: one session of a search, from the directory to the exit code.
 
 use super::command::{CheckCommand, ResumeCommand, SessionOptions};
+use super::explored_trace::FoundTrace;
 use super::failure::{self, CommandFailure};
 use super::next_commands::{self, CounterexampleShape};
 use super::notify;
@@ -319,12 +320,18 @@ impl<'a> SessionRun<'a> {
         control: &SearchControl,
     ) -> Result<(), CommandFailure> {
         let SessionOptions { json, no_trace, ref spin_trail, .. } = *self.args;
-        let is_wanted = !no_trace || spin_trail.is_some() || self.args.writes_results();
+        let kept_trace = self.args.kept_trace.as_ref();
+        let is_shown = !no_trace || kept_trace.is_some();
+        let is_wanted = is_shown || spin_trail.is_some() || self.args.writes_results();
         let violated = verdict == SearchVerdict::Violated && is_wanted;
         let shown = match violated {
             true => self.session.counterexample(control)?,
             false => None,
         };
+        if let Some((kept, (violation, way))) = kept_trace.zip(shown.as_ref()) {
+            let job = DirectoryContents::read(&self.session.directory.path)?.job;
+            kept.keep(&job, &FoundTrace::of_counterexample(self.model, violation, way));
+        }
         let written = spin_trail.as_deref().zip(shown.as_ref());
         let written = written
             .map(|(path, (_, way))| trail::write_counterexample(path, self.model, way))

@@ -53,6 +53,15 @@ fn actions(control: &SearchControl, code: u8) -> Vec<SigId> {
     actions
 }
 
+/// Makes the usual signals end the process at once with this exit code, for commands that lose nothing by it.
+pub(super) fn end_at_once(code: u8) {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let always = Arc::new(AtomicBool::new(true));
+        // If registration fails, the signal kills the process.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, i32::from(code), always);
+    }
+}
+
 /// Makes writes beyond the file size limit fail instead of killing the process.
 pub(super) fn survive_file_limits() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());

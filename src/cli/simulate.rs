@@ -3,14 +3,14 @@
 use super::args::SimulateArgs;
 use super::command::ModelInput;
 use super::failure::{VERIFIED, VIOLATED};
+use super::model_walk::{ModelWalk, WalkStep};
 use super::reachable_graph::walkable;
 use super::trace_position::{TracePosition, WalkStart};
 use super::{CommandResult, model, print, say, warn};
 use crate::escape;
-use crate::model::{StateValue, StepDescription, StepOutcome, SystemDescription, Violation};
+use crate::model::{StateValue, StepOutcome, Violation};
 use crate::random::SplitMix64;
 use crate::report;
-use crate::session::SourceModel;
 use std::io::BufRead;
 
 /// The default number of random steps.
@@ -31,13 +31,12 @@ pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
     match args.from.as_deref().map(TracePosition::read) {
         None => {
             let searched = model.searched();
-            let walked = walkable(&searched);
-            ModelWalk { model, walked, states: Vec::new() }.go(args)
+            let path = ModelWalk::new(model, walkable(&searched));
+            SimulatedWalk { path }.go(args)
         }
-        Some(from) => from.walk(model, |begun| {
-            let WalkStart { model, walked, states, to } = begun;
-            let walk = ModelWalk { model, walked, states };
-            let at = match walk.states.len() - 1 {
+        Some(from) => from.walk(model, |WalkStart { walk, to }| {
+            let walk = SimulatedWalk { path: walk };
+            let at = match walk.path.steps.len() - 1 {
                 0 => "at the start".to_owned(),
                 step => format!("after step {step}"),
             };
@@ -49,15 +48,12 @@ pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
     }
 }
 
-/// A walk through a model.
-struct ModelWalk<'w> {
-    model: &'w dyn SourceModel,
-    walked: &'w dyn SystemDescription,
-    /// The states of the walk so far.
-    states: Vec<Vec<u8>>,
+/// A walk on a terminal.
+struct SimulatedWalk<'w> {
+    path: ModelWalk<'w>,
 }
 
-impl ModelWalk<'_> {
+impl SimulatedWalk<'_> {
     /// Takes steps until the requested number is reached, there are no more, or a property is violated.
     fn go(mut self, args: &SimulateArgs) -> CommandResult {
         let mut chooser = match args.interactive {
@@ -67,15 +63,15 @@ impl ModelWalk<'_> {
         // The user ends an interactive walk.
         let usual = if args.interactive { u64::MAX } else { STEPS };
         let steps = args.steps.unwrap_or(usual);
-        let most = (self.states.len() as u64).saturating_sub(1).saturating_add(steps);
-        while self.states.len() as u64 <= most {
-            let options = self.options();
+        let most = (self.path.steps.len() as u64).saturating_sub(1).saturating_add(steps);
+        while self.path.steps.len() as u64 <= most {
+            let options = self.path.options(usize::MAX);
             match chooser.choose(&self, &options) {
                 WalkCommand::Leave if self.current_violation().is_some() => return Ok(VIOLATED),
                 WalkCommand::Leave => return Ok(VERIFIED),
                 WalkCommand::Back => self.go_back(),
                 WalkCommand::Take(number) => {
-                    if self.take_step(&options[number]) {
+                    if self.take_step(options[number].clone()) {
                         return Ok(VIOLATED);
                     }
                 }
@@ -87,23 +83,15 @@ impl ModelWalk<'_> {
         Ok(VERIFIED)
     }
 
-    /// Returns the possible steps. The walk ends at a failed assertion. The continuation after it, which a search
-    /// explores, is not offered.
-    fn options(&self) -> Vec<StepDescription> {
-        let all =
-            self.states.last().map_or_else(|| self.walked.starts(), |it| self.walked.steps(it));
-        let fails_before =
-            |step: &StepDescription| all.iter().any(|failed| step.continues_fault_of(failed));
-        all.iter().filter(|it| !fails_before(it)).cloned().collect()
-    }
-
     /// Takes a step and prints it. Returns whether a property is then violated.
-    fn take_step(&mut self, step: &StepDescription) -> bool {
-        print(&report::wrapped(&format!("{:>5}  ", self.states.len()), &step.title()));
-        let state = match &step.outcome {
+    fn take_step(&mut self, taken: WalkStep) -> bool {
+        let ModelWalk { model, walked, ref steps } = self.path;
+        let title = taken.step.title();
+        print(&report::wrapped(&format!("{:>5}  ", steps.len()), &title));
+        let state = match &taken.step.outcome {
             StepOutcome::Successor(state) => state.clone(),
             StepOutcome::Fault(fault) => {
-                let sources = self.model.sources();
+                let sources = model.sources();
                 let place = sources.locate(fault.span).unwrap_or_default();
                 let kind = fault.kind.violation();
                 let told = format!("{kind}: {} ({place})", fault.message);
@@ -111,9 +99,9 @@ impl ModelWalk<'_> {
                 for line in report::call_lines(&fault.calls, &mut |span| sources.locate(span)) {
                     print(&report::wrapped(MARGIN, &line));
                 }
-                if let (Some(before), Some(reached)) = (self.states.last(), &fault.reached) {
-                    let after = self.walked.describe(reached);
-                    for line in report::print_changes(&self.walked.describe(before), &after) {
+                if let (Some(before), Some(reached)) = (self.path.state(), &fault.reached) {
+                    let after = walked.describe(reached);
+                    for line in report::print_changes(&walked.describe(before), &after) {
                         print(&report::wrapped(MARGIN, &line));
                     }
                 }
@@ -121,36 +109,37 @@ impl ModelWalk<'_> {
                 return true;
             }
         };
-        let after = self.walked.describe(&state);
-        let lines = match self.states.last() {
-            None => report::print_state(self.model.sources(), &after),
-            Some(before) => report::print_changes(&self.walked.describe(before), &after),
+        let after = walked.describe(&state);
+        let lines = match self.path.state() {
+            None => report::print_state(model.sources(), &after),
+            Some(before) => report::print_changes(&walked.describe(before), &after),
         };
         for line in lines {
             print(&report::wrapped(MARGIN, &line));
         }
         let wrong = self.wrong_in(&state);
         wrong.iter().for_each(|it| print(it));
-        self.states.push(state);
+        self.path.steps.push(taken);
         wrong.is_some()
     }
 
     /// Describes the violation in the current state, if there is one.
     fn current_violation(&self) -> Option<String> {
-        self.states.last().and_then(|it| self.wrong_in(it))
+        self.path.state().and_then(|it| self.wrong_in(it))
     }
 
     /// Describes the violation in a state as lines, if there is one.
     fn wrong_in(&self, state: &[u8]) -> Option<String> {
-        let told = match self.walked.violations(state).into_iter().next()? {
+        let ModelWalk { model, walked, .. } = self.path;
+        let told = match self.path.violations(state).into_iter().next()? {
             Violation::Property(number) => {
-                let info = &self.walked.properties()[number as usize];
-                let place = self.model.sources().locate(info.span).unwrap_or_default();
+                let info = &walked.properties()[number as usize];
+                let place = model.sources().locate(info.span).unwrap_or_default();
                 let told = match info.kind {
                     "claim" => format!("the claim `{}` ends here ({place})", info.name),
                     kind => format!("the {kind} `{}` does not hold here ({place})", info.name),
                 };
-                report::wrapped(MARGIN, &told) + &with(&self.walked.operands(state, number))
+                report::wrapped(MARGIN, &told) + &with(&walked.operands(state, number))
             }
             _ => format!("{MARGIN}deadlock: no step can be taken here\n"),
         };
@@ -159,9 +148,9 @@ impl ModelWalk<'_> {
 
     /// Goes back to the last choice.
     fn go_back(&mut self) {
-        self.states.pop();
-        while self.options().len() == 1 && self.states.pop().is_some() {}
-        match self.states.len() {
+        self.path.steps.pop();
+        while self.path.options(usize::MAX).len() == 1 && self.path.steps.pop().is_some() {}
+        match self.path.steps.len() {
             0 => print("back to the start\n"),
             number => print(&format!("back to step {}\n", number - 1)),
         }
@@ -170,8 +159,8 @@ impl ModelWalk<'_> {
 
     /// Prints the current state.
     fn show(&self) {
-        let Some(state) = self.states.last() else { return };
-        for (name, value) in self.walked.describe(state) {
+        let Some(state) = self.path.state() else { return };
+        for (name, value) in self.path.walked.describe(state) {
             print(&report::wrapped(MARGIN, &format!("{name} = {value}")));
         }
     }
@@ -214,7 +203,7 @@ enum WalkCommand {
 }
 
 impl StepChooser {
-    fn choose(&mut self, walk: &ModelWalk<'_>, options: &[StepDescription]) -> WalkCommand {
+    fn choose(&mut self, walk: &SimulatedWalk<'_>, options: &[WalkStep]) -> WalkCommand {
         match self {
             StepChooser::Random(_) if options.is_empty() => WalkCommand::Leave,
             StepChooser::Random(random) => WalkCommand::Take(random.below(options.len())),
@@ -236,9 +225,9 @@ const ANSWERS: &str = "       a number takes that step, b goes back to the last 
        an empty line repeats the last answer\n";
 
 /// Prints steps with their numbers.
-fn list(walk: &ModelWalk<'_>, options: &[StepDescription]) {
-    for (number, step) in options.iter().enumerate() {
-        let place = step.spans.first().and_then(|&span| walk.model.sources().locate(span));
+fn list(walk: &SimulatedWalk<'_>, options: &[WalkStep]) {
+    for (number, WalkStep { step, .. }) in options.iter().enumerate() {
+        let place = step.spans.first().and_then(|&span| walk.path.model.sources().locate(span));
         let place = place.unwrap_or_default();
         let fails = matches!(step.outcome, StepOutcome::Fault(_));
         let fails = if fails { ", fails" } else { "" };
@@ -249,7 +238,7 @@ fn list(walk: &ModelWalk<'_>, options: &[StepDescription]) {
 }
 
 impl InteractiveChooser {
-    fn ask(&mut self, walk: &ModelWalk<'_>, options: &[StepDescription]) -> WalkCommand {
+    fn ask(&mut self, walk: &SimulatedWalk<'_>, options: &[WalkStep]) -> WalkCommand {
         list(walk, options);
         let mut lines = std::io::stdin().lock().lines();
         loop {
@@ -266,7 +255,7 @@ impl InteractiveChooser {
             match self.last.as_str() {
                 "" | "l" | "list" => list(walk, options),
                 "q" | "quit" => return WalkCommand::Leave,
-                "b" | "back" if walk.states.is_empty() => print("this is the start\n"),
+                "b" | "back" if walk.path.steps.is_empty() => print("this is the start\n"),
                 "b" | "back" => return WalkCommand::Back,
                 "s" | "state" => walk.show(),
                 "h" | "help" | "?" => print(ANSWERS),

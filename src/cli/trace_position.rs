@@ -1,10 +1,12 @@
 //! The start of a walk: an initial state, or a step of a saved counterexample.
 
+use super::explored_trace::FoundTrace;
 use super::failure::CommandFailure;
+use super::model_walk::ModelWalk;
 use super::trace::CheckpointedSearch;
 use super::{CommandResult, liveness, trace};
-use crate::model::{StepDescription, StepOutcome, SystemDescription};
-use crate::report::{ViolationReport, count};
+use crate::model::{StepDescription, StepOutcome};
+use crate::report::count;
 use crate::session::{DirectoryContents, SearchDirectory, SourceModel, trace_directory};
 use std::path::{Path, PathBuf};
 
@@ -17,14 +19,32 @@ pub(super) struct TracePosition {
 
 /// The part of a walk before its start.
 pub(super) struct WalkStart<'b> {
-    /// The model that provides the texts.
-    pub model: &'b dyn SourceModel,
-    /// The system that takes the steps.
-    pub walked: &'b dyn SystemDescription,
-    /// The states so far.
-    pub states: Vec<Vec<u8>>,
+    /// The walk so far. Its last step has not failed.
+    pub walk: ModelWalk<'b>,
     /// The violation that the counterexample leads to.
     pub to: String,
+}
+
+/// Passes the counterexample of the search in a directory to a function, if there is one.
+pub(super) fn with_found_trace(
+    dir: &Path,
+    contents: &DirectoryContents,
+    and_then: impl FnOnce(Option<FoundTrace<'_>>) -> CommandResult,
+) -> CommandResult {
+    let job = &contents.job;
+    if job.runs().is_some() {
+        return liveness::with_run(dir, contents, |(model, walked), to, run| {
+            and_then(run.map(|run| FoundTrace::of_run(model, walked, run, to)))
+        });
+    }
+    let Some(saved) = &contents.saved else { return and_then(None) };
+    let model = job.source_model(dir)?;
+    let search = CheckpointedSearch { dir, job, model: &*model, saved };
+    trace::with_violations(&search, None, |found| {
+        let Some(violation) = found.violations.first() else { return and_then(None) };
+        let way = found.counterexample(violation)?;
+        and_then(Some(FoundTrace::of_counterexample(&*model, violation, &way)))
+    })
 }
 
 impl TracePosition {
@@ -42,7 +62,7 @@ impl TracePosition {
     pub fn walk(
         &self,
         model: &dyn SourceModel,
-        walk: impl FnOnce(WalkStart<'_>) -> CommandResult,
+        walk_from: impl FnOnce(WalkStart<'_>) -> CommandResult,
     ) -> CommandResult {
         let dir = trace_directory(&self.dir)?;
         let contents = DirectoryContents::read(&dir)?;
@@ -55,25 +75,11 @@ impl TracePosition {
                 model.name()
             )));
         }
-        if job.runs().is_some() {
-            return liveness::with_run(&dir, &contents, |(model, walked), to, steps| {
-                let steps = steps.ok_or_else(|| self.no_counterexample())?;
-                let mut states = TraceStates::default();
-                steps.iter().for_each(|it| states.add(it));
-                walk(WalkStart { model, walked, states: self.first(states)?, to: to.to_owned() })
-            });
-        }
-        let Some(saved) = &contents.saved else { return Err(self.no_counterexample()) };
-        let model = job.source_model(&dir)?;
-        let search = CheckpointedSearch { dir: &dir, job, model: &*model, saved };
-        trace::with_violations(&search, None, |found| {
-            let violation = found.violations.first().ok_or_else(|| self.no_counterexample())?;
-            let way = found.counterexample(violation)?;
-            let mut states = TraceStates::default();
-            way.each_step(&mut |step, _| states.add(step));
-            let ViolationReport { kind, name, .. } = violation;
-            let (states, to) = (self.first(states)?, format!("{kind}: {name}"));
-            walk(WalkStart { model: &*model, walked: way.explained(), states, to })
+        with_found_trace(&dir, &contents, |found| {
+            let found = found.ok_or_else(|| self.no_counterexample())?;
+            let FoundTrace { model, walked, steps, to, .. } = found;
+            let walk = ModelWalk::along(model, walked, self.first(&steps)?);
+            walk_from(WalkStart { walk, to })
         })
     }
 
@@ -85,45 +91,28 @@ impl TracePosition {
         ))
     }
 
-    /// Returns the states up to the one after the selected step.
-    fn first(
+    /// Returns the steps up to the selected one.
+    fn first<'s>(
         &self,
-        TraceStates { mut all, is_faulty }: TraceStates,
-    ) -> Result<Vec<Vec<u8>>, CommandFailure> {
+        steps: &'s [StepDescription],
+    ) -> Result<&'s [StepDescription], CommandFailure> {
         let dir = self.dir.display();
-        let Some(last) = all.len().checked_sub(1) else {
+        let fails = |it: &StepDescription| matches!(it.outcome, StepOutcome::Fault(_));
+        let is_faulty = steps.last().is_some_and(fails);
+        let states = steps.len() - usize::from(is_faulty);
+        let Some(last) = states.checked_sub(1) else {
             return Err(CommandFailure::wrong(format!(
                 "the counterexample in {dir} is an error in the initial state, and has no state to start from"
             )));
         };
-        let steps = count(last as u64 + u64::from(is_faulty), "step");
+        let all = count(last as u64 + u64::from(is_faulty), "step");
         match self.step {
             Some(step) if step > last as u64 => Err(CommandFailure::wrong(format!(
-                "there is no state after step {step}: the counterexample in {dir} has {steps}{}\n  help: `--from \
+                "there is no state after step {step}: the counterexample in {dir} has {all}{}\n  help: `--from \
                  {dir}:{last}` starts at its end",
                 if is_faulty { ", and the last one fails" } else { "" }
             ))),
-            step => {
-                all.truncate(step.map_or(last, |it| it as usize) + 1);
-                Ok(all)
-            }
-        }
-    }
-}
-
-/// The states of a counterexample.
-#[derive(Default)]
-struct TraceStates {
-    all: Vec<Vec<u8>>,
-    /// Whether its last step fails and so has no state.
-    is_faulty: bool,
-}
-
-impl TraceStates {
-    fn add(&mut self, step: &StepDescription) {
-        match &step.outcome {
-            StepOutcome::Successor(state) => self.all.push(state.clone()),
-            StepOutcome::Fault(_) => self.is_faulty = true,
+            step => Ok(&steps[..=step.map_or(last, |it| it as usize)]),
         }
     }
 }

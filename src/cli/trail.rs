@@ -3,7 +3,7 @@
 use super::failure::CommandFailure;
 use super::{languages, say};
 use crate::escape;
-use crate::front::{MakeTrailWriter, StepSource, TrailEnd};
+use crate::front::{MakeTrailWriter, StepSource, TrailEnd, TrailWriter};
 use crate::model::{StepDescription, Violation};
 use crate::search::trace::Counterexample;
 use crate::session::{Error, SourceModel, TextModel};
@@ -46,10 +46,7 @@ pub(super) fn write(
     each_step: &mut StepSource<'_>,
     end: TrailEnd<'_>,
 ) -> Result<WrittenTrail, CommandFailure> {
-    let make = trail_of(model)?;
-    let mut sources = model.sources.clone();
-    let writer = make(&mut sources, &model.options)
-        .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
+    let writer = writer_of(model)?;
     let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
     write().map_err(|error| CommandFailure::cannot_write("the trail", path, error))?;
     let (shown, path, name) =
@@ -57,6 +54,13 @@ pub(super) fn write(
     let define = |it: String| format!("{} ", escape::shell(&format!("-D{it}")));
     let defines: String = model.options.definitions().map(define).collect();
     Ok(WrittenTrail(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
+}
+
+/// Returns the writer of trails of a model.
+pub(super) fn writer_of(model: &TextModel) -> Result<Box<dyn TrailWriter>, CommandFailure> {
+    let (make, mut sources) = (trail_of(model)?, model.sources.clone());
+    let made = make(&mut sources, &model.options);
+    Ok(made.map_err(|diagnostic| Error::text(&[diagnostic], &sources))?)
 }
 
 /// Returns an error if a trail is requested and SPIN does not read the model's language.
@@ -70,7 +74,7 @@ fn trail_of(model: &TextModel) -> Result<MakeTrailWriter, CommandFailure> {
 }
 
 /// Returns the program whose steps SPIN may replay.
-fn program_of(model: &dyn SourceModel) -> Result<&TextModel, CommandFailure> {
+pub(super) fn program_of(model: &dyn SourceModel) -> Result<&TextModel, CommandFailure> {
     model.as_program().ok_or_else(not_replayed)
 }
 

@@ -29,6 +29,8 @@ mod steps;
 mod table;
 mod text;
 mod values;
+#[cfg(feature = "cli")]
+mod walked_steps;
 
 pub use crate::numbers::{count, grouped};
 pub use changes::{print_changes, print_state};
@@ -39,8 +41,8 @@ pub use coverage::{ActionCoverage, coverage};
 pub use final_state::FinalStateView;
 #[cfg(feature = "cli")]
 pub use formats::{
-    FailureReport, TraceFormat, format_counterexample, format_run, junit, junit_of_failure, sarif,
-    sarif_of_failure,
+    FailureReport, TraceFormat, format_counterexample, format_run, format_steps, junit,
+    junit_of_failure, sarif, sarif_of_failure,
 };
 pub use json::{
     promise_as_json, result_as_json, scope as scope_as_json, shortening_as_json, unchecked_as_json,
@@ -55,8 +57,9 @@ pub use judgement::{
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{
-    AnnotatedSources, PanelStatus, RenderedPage, ReportPage, StateDiagram, StateDiagramEdge,
-    StatusPanel, TraceView, overview,
+    AnnotatedSources, ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage,
+    PanelStatus, RenderedPage, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel, TraceView,
+    explorer_refusal, overview,
 };
 pub use refusals::print_refusal;
 pub use scope::{CheckScope, UncheckedSpec};
@@ -67,6 +70,8 @@ pub use text::{
     print_verdict, print_violated, print_violation, write_trace,
 };
 pub use values::print_values;
+#[cfg(feature = "cli")]
+pub use walked_steps::WalkedSteps;
 
 use crate::model::{
     CompilationStats, EndViolation, FaultKind, InterpretationReason, POSTCONDITION,

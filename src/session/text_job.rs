@@ -10,7 +10,7 @@ use super::{
 };
 use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
-use crate::model::StateSpace;
+use crate::model::{StateCondition, StateSpace};
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest};
 use crate::search::files::JOB;
@@ -91,6 +91,54 @@ impl SearchJob {
             true => Ok(Box::new(self.specification()?)),
             false => Ok(Box::new(self.model(dir)?)),
         }
+    }
+
+    /// Reads the model again without reductions. If the job checks a temporal property, the model is the product with
+    /// its automaton. Steps have the order of the searched model's.
+    ///
+    /// # Errors
+    ///
+    /// If the job is of a Rust type.
+    pub fn unreduced_model(&self) -> Result<Box<dyn SourceModel>, Error> {
+        let Some((kept, finite_runs, _)) = self.runs() else {
+            return self.unreduced_without_automaton(&self.config());
+        };
+        let (language, sources, options) = self.reading_inputs()?;
+        let (watched, _) = LivenessCheck::load(language, sources, options, kept.wanted())?;
+        let plan = ReductionPlan { finite_runs: Some(finite_runs), ..watched.model.wished.clone() };
+        Ok(Box::new(watched.model.with_plan(plan)))
+    }
+
+    /// Reads the [unreduced model](SearchJob::unreduced_model) with a further condition on states. It has the same
+    /// steps. `None` if the job checks a temporal property: languages read no condition beside it.
+    ///
+    /// # Errors
+    ///
+    /// If the job is of a Rust type, or the condition is no expression of the language.
+    pub fn model_with_condition(
+        &self,
+        condition: StateCondition,
+    ) -> Result<Option<Box<dyn SourceModel>>, Error> {
+        if self.runs().is_some() {
+            return Ok(None);
+        }
+        let mut config = self.config();
+        config.properties.named_conditions.push(condition);
+        self.unreduced_without_automaton(&config).map(Some)
+    }
+
+    /// Reads the model again without reductions, as a configuration says.
+    fn unreduced_without_automaton(
+        &self,
+        config: &CheckConfig,
+    ) -> Result<Box<dyn SourceModel>, Error> {
+        if self.is_of_specification() {
+            return Ok(Box::new(SpecificationModel::of_texts(&self.files, config)?));
+        }
+        let (language, sources, _) = self.reading_inputs()?;
+        let slots_by_process = self.room.clone();
+        let options = Options { slots_by_process, ..config.reading_options(language) };
+        Ok(Box::new(TextModel::load(language, sources, options)?.0))
     }
 
     /// Returns whether the model is a specification.

@@ -7,6 +7,7 @@ mod covers;
 mod dives;
 mod drawn;
 mod experts;
+mod explored;
 mod files;
 mod folded;
 mod hostile;
@@ -17,6 +18,7 @@ mod questions;
 mod schema;
 #[cfg(target_os = "linux")]
 mod screens;
+mod served;
 mod several;
 mod sites;
 mod specifications;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// What is in no test word for word, each with why.
-const UNSEEN: [(&str, &str); 52] = [
+const UNSEEN: [(&str, &str); 55] = [
     ("this build serves no pages", FEATURES),
     ("this build writes no JUnit files", FEATURES),
     ("This build draws no plots.", FEATURES),
@@ -22,6 +22,9 @@ const UNSEEN: [(&str, &str); 52] = [
     ("this page cannot be rendered; this is a bug in spillway", FAULT),
     ("this is a bug in spillway, please report it", FAULT),
     ("the server at", FAULT),
+    ("cannot serve pages:", SYSTEM),
+    ("the counterexample cannot be replayed:", FAULT),
+    ("cannot write the trail:", FAULT),
     ("has stopped:", FAULT),
     ("files of at most", MACHINE),
     ("resume it with the version of spillway", FORMAT),

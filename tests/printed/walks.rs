@@ -293,3 +293,13 @@ fn there_is_one_message_where_a_walk_cannot_begin() {
         ran.err
     );
 }
+
+/// A state that satisfies a reachability property violates nothing, so the walk goes on.
+#[test]
+fn a_walk_goes_on_where_a_cover_holds() {
+    let text = "byte x; active proctype P() { x = 1; x = 2 }";
+    let folder = Folder::with("c.pml", text);
+    let ran = folder.run(&["simulate", "c.pml", "--steps", "2", "--cover", "x == 1"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    assert!(ran.out.contains("x: 1 -> 2") && !ran.out.contains("does not hold"), "{}", ran.out);
+}

@@ -4,9 +4,10 @@
 //! a message.
 
 use super::page::{browser, opened};
+use super::served::{Response, requested};
 use super::{Folder, Ran};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
@@ -62,30 +63,14 @@ impl Folder {
 
     /// `watch` with a page, and where that is.
     pub(super) fn serving(&self, dirs: &[&str]) -> (Child, String) {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
-            .current_dir(self.path(""))
-            .args([&["watch", "--listen", "0"], dirs].concat())
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut said = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-        let rest = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
-        let address = rest.strip_suffix("/ shows it until interrupted\n").unwrap();
-        (child, address.to_owned())
+        self.served(&[&["watch", "--listen", "0"], dirs].concat())
     }
 }
 
 /// The answer to a request: its status, its head, and its text.
 fn asked(address: &str, line: &str, host: &str) -> (u16, String, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_owned(), text.to_owned())
+    let Response { code, head, text } = requested(address, line, &format!("Host: {host}\r\n"));
+    (code, head, text)
 }
 
 #[test]

@@ -110,7 +110,7 @@ struct ConfigurationOption {
 }
 
 /// The commands that read a model.
-const READING: &[&str] = &["check", "explain", "graph", "hunt", "simulate"];
+const READING: &[&str] = &["check", "explain", "explore", "graph", "hunt", "simulate"];
 /// The commands that plan a search.
 const PLANNING: &[&str] = &["check", "explain"];
 /// The commands that store states.

@@ -1,7 +1,7 @@
-//! Flags of `report`, `values` and `graph`, and of what is told of the command line itself.
+//! Flags of `report`, `values`, `explore` and `graph`, and of what is told of the command line itself.
 
-use super::ModelArgs;
 use super::expert_args::ExpertArgs;
+use super::{ModelArgs, ModelFlags};
 use crate::cli::languages;
 use crate::front::Language;
 use crate::session::config::parse_size;
@@ -65,17 +65,32 @@ pub struct WatchArgs {
     #[arg(value_name = "DIR")]
     pub dirs: Vec<PathBuf>,
     /// Also serve a page at this address, or at this port of 127.0.0.1; port 0 selects a free port
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address)]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = listen_address)]
     pub listen: Option<SocketAddr>,
+}
+
+/// `spillway explore`.
+#[derive(Args, Clone, Debug)]
+pub struct ExploreArgs {
+    /// The model, or a search directory, whose counterexample is opened
+    #[arg(value_name = "MODEL|DIR")]
+    pub target: PathBuf,
+    /// Serve the pages at this address, or at this port of 127.0.0.1 [default: a free port]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = listen_address)]
+    pub listen: Option<SocketAddr>,
+    #[command(flatten)]
+    pub(in crate::cli) flags: ModelFlags,
+    #[command(flatten)]
+    pub(in crate::cli) expert: ExpertArgs,
 }
 
 /// A text that is no address to listen to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a port, as in 8080, or an address and a port, as in 127.0.0.1:8080")]
-struct ListenAddressError;
+pub(super) struct ListenAddressError;
 
 /// An address to listen to.
-fn address(text: &str) -> Result<SocketAddr, ListenAddressError> {
+pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ListenAddressError> {
     let port = text.parse().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
     let named = || {
         let named = text.strip_prefix("localhost:")?;

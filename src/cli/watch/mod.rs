@@ -13,13 +13,10 @@ mod web;
 use super::args::WatchArgs;
 use super::failure::{self, CommandFailure};
 use super::output::{self, print, print_drawn};
-use super::{CommandResult, line_wrap};
+use super::{CommandResult, line_wrap, signals};
 use crate::report::{PanelStatus, StatusPanel};
 use crate::session::{TemporarySearch, temporary_in};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The interval between reads.
@@ -36,11 +33,7 @@ const REST: &str = "\x1b[J";
 /// `spillway watch`.
 pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     let dirs = watched_directories(args)?;
-    // Ending at once loses nothing.
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let always = Arc::new(AtomicBool::new(true));
-        let _ = signal_hook::flag::register_conditional_shutdown(signal, 0, always);
-    }
+    signals::end_at_once(failure::VERIFIED);
     let server = args.listen.map(|address| web::serve(address, &dirs)).transpose()?;
     let is_drawn = output::columns_of_output().is_some();
     if !is_drawn {

@@ -3,8 +3,7 @@
 
 use super::status_panel;
 use crate::cli::failure::CommandFailure;
-use crate::cli::http::{HTML, HttpResponse, HttpServer, RequestHandler, TEXT};
-use crate::cli::output::say;
+use crate::cli::http::{self, HTML, HttpResponse, HttpServer, RequestHandler, RequestTarget, TEXT};
 use crate::cli::report;
 use crate::cli::report_page::PageContext;
 use crate::report::{PanelStatus, StatusPanel, overview};
@@ -39,12 +38,7 @@ enum WebRoute {
 pub(super) fn serve(address: SocketAddr, dirs: &[PathBuf]) -> Result<HttpServer, CommandFailure> {
     let watched = |dir: &PathBuf| WatchedSearch { dir: dir.clone(), made: Mutex::default() };
     let site = Arc::new(WatchSite(dirs.iter().map(watched).collect()));
-    let server = HttpServer::start(address, site).map_err(|error| {
-        let help = "try another port, or 0 for any free port";
-        CommandFailure::wrong(format!("cannot listen to {address}: {error}\n  help: {help}"))
-    })?;
-    say_where(server.address);
-    Ok(server)
+    HttpServer::serve(http::listen(address)?, site)
 }
 
 impl WatchSite {
@@ -66,9 +60,9 @@ impl WatchSite {
 }
 
 impl RequestHandler for WatchSite {
-    fn answer(&self, path: &str) -> HttpResponse {
+    fn answer(&self, target: &RequestTarget) -> HttpResponse {
         let WatchSite(all) = self;
-        match self.place(path) {
+        match self.place(&target.path) {
             WebRoute::Icon => HttpResponse::new(204, TEXT, ""),
             WebRoute::Overview if all.len() > 1 => HttpResponse::new(200, HTML, overview_of(all)),
             WebRoute::Overview => redirected(),
@@ -129,12 +123,4 @@ fn page_of(dir: &Path, glance: &StatusPanel) -> String {
     let page = DirectoryContents::read(dir).map_err(CommandFailure::from);
     let page = page.and_then(|contents| report::directory_page(dir, &contents, beside));
     page.unwrap_or_else(|failure| report::damaged_page(dir, &failure.message, Some(glance)))
-}
-
-/// Prints the address of the page.
-fn say_where(address: SocketAddr) {
-    say(format!("http://{address}/ shows it until interrupted"));
-    if !address.ip().is_loopback() {
-        say("note: everyone with access to this machine can read the models");
-    }
 }

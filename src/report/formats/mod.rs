@@ -19,7 +19,7 @@ pub use sarif::{sarif, sarif_of_failure};
 use super::changes::{StepValues, changes, lines};
 use super::chart::SequenceChart;
 use super::steps::{StepSequence, places, title};
-use super::{CounterexampleEnd, NamedValues, ViolatingRun};
+use super::{CounterexampleEnd, NamedValues, ViolatingRun, WalkedSteps};
 use crate::model::{StateValue, StepDescription, StepOutcome};
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
@@ -83,6 +83,17 @@ pub fn format_run(
     name: &str,
 ) -> String {
     run.with_steps(|course| ValuedTrace::from_steps(course, model, sources, name).text(format))
+}
+
+/// Formats steps of a model of this name, under a title.
+pub fn format_steps(
+    format: TraceFormat,
+    model: &str,
+    sources: &SourceMap,
+    steps: &WalkedSteps<'_>,
+    title: &str,
+) -> String {
+    steps.with_steps(|course| ValuedTrace::from_steps(course, model, sources, title).text(format))
 }
 
 impl<'t> ValuedTrace<'t> {

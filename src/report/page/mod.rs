@@ -5,6 +5,9 @@
 //! everything else. Only a page of a running search may request its own parts again. The page is readable without the
 //! script. Text of a model stays text: `maud` escapes it, and `escape` replaces control characters.
 
+mod explorer;
+mod explorer_state;
+mod explorer_text;
 #[cfg(feature = "plots")]
 mod plots;
 #[cfg(not(feature = "plots"))]
@@ -16,6 +19,8 @@ mod states;
 mod status_panel;
 mod trace_view;
 
+pub use explorer::{ExploredProperty, ExplorerForm, ExplorerLink, ExplorerPage, explorer_refusal};
+pub use explorer_text::ExploredStep;
 pub use source::AnnotatedSources;
 pub use states::{StateDiagram, StateDiagramEdge};
 pub use status_panel::{PanelStatus, StatusPanel, overview};

@@ -28,6 +28,8 @@ pub struct StateDiagram {
     pub wrong: Vec<usize>,
     /// The transitions.
     pub steps: Vec<StateDiagramEdge>,
+    /// The address of the page of each state. Empty if there are no such pages.
+    pub addresses: Vec<String>,
 }
 
 /// A transition between states, given by number.
@@ -46,6 +48,19 @@ type CanvasPoint = (f64, f64);
 
 impl StateDiagram {
     pub(super) fn section(&self) -> Markup {
+        html! {
+            section #states {
+                h2 { "States" }
+                p { "All states of the model, without reductions, in rows by depth; states that violate a property, \
+                 or in which a transition fails, are red. "
+                    "Point at a state or a transition for its name." }
+                (self.drawing())
+            }
+        }
+    }
+
+    /// Draws the graph.
+    pub(super) fn drawing(&self) -> Markup {
         let places = self.places();
         let end = |of: fn(&CanvasPoint) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
         let (width, height) = (end(|it| it.0), end(|it| it.1));
@@ -58,17 +73,13 @@ impl StateDiagram {
             }
         }
         html! {
-            section #states {
-                h2 { "States" }
-                p { "All states of the model, without reductions, in rows by depth; states that violate a property, \
-                 or in which a transition fails, are red. "
-                    "Point at a state or a transition for its name." }
-                div.wide {
-                    svg.states width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img" {
-                        @for ((from, to), titles) in &between {
-                            g { path d=(curve(places[*from], places[*to])) {} title { (from) " → " (to) ": " (titles.join("; ")) } }
-                        }
-                        @for (state, (x, y)) in places.iter().enumerate() {
+            div.wide {
+                svg.states width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img" {
+                    @for ((from, to), titles) in &between {
+                        g { path d=(curve(places[*from], places[*to])) {} title { (from) " → " (to) ": " (titles.join("; ")) } }
+                    }
+                    @for (state, (x, y)) in places.iter().enumerate() {
+                        a href=[self.addresses.get(state)] {
                             g class=[self.class(state, failing.contains_key(&state))] {
                                 circle cx=(x) cy=(y) r=(RADIUS) {}
                                 text x=(x) y=(y + 4.0) text-anchor="middle" { (state) }
@@ -155,6 +166,7 @@ mod tests {
             values: vec![String::new(); 6],
             wrong: vec![],
             steps: vec![step(0, 3), step(1, 2), step(3, 4), step(2, 5), step(5, 0), step(4, 4)],
+            addresses: vec![],
         };
         let places = graph.places();
         assert_eq!(places[0].0, places[3].0);

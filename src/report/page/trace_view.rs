@@ -60,7 +60,7 @@ struct StepView {
 
 /// A position of a step.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct StepPlace {
+pub(super) struct StepPlace {
     /// The number of the file.
     file: u32,
     line: usize,
@@ -235,8 +235,15 @@ impl TraceView {
     }
 }
 
+impl StepPlace {
+    /// Returns a link to the position in the text on the same page.
+    pub(super) fn link(&self) -> Markup {
+        html! { a href={ "#l" (self.file) "-" (self.line) } { (self.label) } }
+    }
+}
+
 /// Returns the distinct positions of a step.
-fn places(sources: &SourceMap, spans: &[Span]) -> Vec<StepPlace> {
+pub(super) fn places(sources: &SourceMap, spans: &[Span]) -> Vec<StepPlace> {
     let is_one_file = sources.iter().count() == 1;
     let place = |it: &Span| {
         let place = sources.place(*it)?;
@@ -267,7 +274,7 @@ impl StepView {
                     @if loop_start == Some(self.number) { div.keys { "The cycle starts after this step." } }
                 }
                 td.place {
-                    @for at in &self.places { a href={ "#l" (at.file) "-" (at.line) } { (at.label) } " " }
+                    @for at in &self.places { (at.link()) " " }
                 }
                 td {
                     @if self.number == 0 {

@@ -1,0 +1,138 @@
+//! `explore`: the state space of a model in a browser.
+//!
+//! The pages are made on the main thread, which owns the model and the walk. The threads of the server send it the
+//! requests. So the walk of the last page is at hand for the next one, and one request at a time computes.
+
+mod address;
+mod around;
+mod run_to;
+mod site;
+
+use super::args::ExploreArgs;
+use super::command::ModelInput;
+use super::explored_trace::{ExploredModel, ExploredTrace};
+use super::failure::{self, CommandFailure};
+pub(super) use super::http::listen;
+use super::http::{HttpResponse, HttpServer, RequestHandler, RequestTarget};
+use super::model_walk::ModelWalk;
+use super::reachable_graph::walkable;
+use super::trace_position::with_found_trace;
+use super::{CommandResult, model, signals, warn};
+use crate::report::WalkedSteps;
+use crate::search::StateStorage;
+use crate::session::{CheckConfig, DirectoryContents, SearchJob, trace_directory};
+use site::ExplorerSite;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The default address: a free port of this machine.
+const FREE_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// `spillway explore`.
+pub(super) fn explore(args: &ExploreArgs) -> CommandResult {
+    let listener = listen(args.listen.unwrap_or(FREE_PORT))?;
+    let explored = match &args.target {
+        it if it.is_dir() => of_directory(args)?,
+        it if !it.exists() => return Err(CommandFailure::no_search_and_no_model(it)),
+        _ => of_file(&ModelInput::of_file(&args.target, &args.flags, &args.expert))?,
+    };
+    serve(&explored, listener, failure::VERIFIED)
+}
+
+/// Reads the model and the counterexample of a search directory.
+fn of_directory(args: &ExploreArgs) -> Result<ExploredModel, CommandFailure> {
+    let dir = trace_directory(&args.target)?;
+    let given = ModelInput::of_file(&args.target, &args.flags, &args.expert);
+    if given.config != CheckConfig::default() {
+        let shown = args.target.display();
+        return Err(CommandFailure::wrong(format!(
+            "{shown} is a search directory, and contains its model with all options\n  help: leave out the options \
+             of models and properties"
+        )));
+    }
+    let (contents, mut trace) = (DirectoryContents::read(&dir)?, None);
+    with_found_trace(&dir, &contents, |found| {
+        trace = found.as_ref().map(ExploredTrace::of);
+        Ok(failure::VERIFIED)
+    })?;
+    Ok(ExploredModel { job: contents.job, trace })
+}
+
+/// Reads the model in a file.
+fn of_file(input: &ModelInput) -> Result<ExploredModel, CommandFailure> {
+    let storage = StateStorage::default();
+    let (job, warnings) = match model::is_specification(input)? {
+        true => {
+            let (model, warnings) = model::open_specification(input)?;
+            (SearchJob::of_specification(&input.config, &model, &storage), warnings)
+        }
+        false => {
+            let (model, warnings) = model::open_widest(input)?;
+            let job = SearchJob::new(&input.config, &model, &model.searched(), &storage);
+            (job, warnings)
+        }
+    };
+    warnings.iter().for_each(warn);
+    Ok(ExploredModel { job, trace: None })
+}
+
+/// Serves the pages of a model until a signal ends the process with an exit code.
+pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -> CommandResult {
+    let model = explored.job.unreduced_model()?;
+    let searched = model.searched();
+    let walk = ModelWalk::new(&*model, walkable(&searched));
+    let mut site = ExplorerSite::new(&explored.job, walk, explored.trace.as_ref())?;
+    let (sender, requests) = channel();
+    let server = HttpServer::serve(listener, Arc::new(RequestQueue(Mutex::new(sender))))?;
+    signals::end_at_once(code);
+    for PendingRequest { target, reply } in requests {
+        let answer = catch_unwind(AssertUnwindSafe(|| site.answer(&target)));
+        // A client that is gone needs no response.
+        let _ = reply.send(answer.unwrap_or_else(|_| HttpResponse::failed()));
+    }
+    Err(server.wait())
+}
+
+impl ModelWalk<'_> {
+    /// Takes the next step of this number. Returns whether there is one.
+    fn take(&mut self, choice: usize) -> bool {
+        let step = self.find_step(|number, _| number == choice);
+        let is_there = step.is_some();
+        self.steps.extend(step);
+        is_there
+    }
+
+    /// Returns its steps for reports.
+    fn walked_steps(&self) -> WalkedSteps<'_> {
+        WalkedSteps { model: self.walked, steps: self.steps.iter().map(|it| &it.step).collect() }
+    }
+}
+
+/// A request that waits for its response.
+struct PendingRequest {
+    target: RequestTarget,
+    reply: Sender<HttpResponse>,
+}
+
+/// Passes requests to the main thread.
+struct RequestQueue(Mutex<Sender<PendingRequest>>);
+
+impl RequestHandler for RequestQueue {
+    fn answer(&self, target: &RequestTarget) -> HttpResponse {
+        let (reply, response) = channel();
+        let request = PendingRequest { target: target.clone(), reply };
+        let sent = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(request);
+        let received = sent.ok().and_then(|()| response.recv().ok());
+        received.unwrap_or_else(HttpResponse::failed)
+    }
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn lane(&self, _: &str) -> usize {
+        0
+    }
+}

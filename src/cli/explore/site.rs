@@ -1,0 +1,513 @@
+//! The pages of the explorer.
+
+use super::address::{
+    self, EXPORT, EXPORTS, ExplorerRoute, ExportEntry, ExportFormat, PathError, RUN, SHORTEST,
+    STATE,
+};
+use super::around::states_around;
+use super::run_to::{self, RunBounds, RunResult, StateGoal};
+use crate::cli::explored_trace::ExploredTrace;
+use crate::cli::failure::CommandFailure;
+use crate::cli::http::{HTML, HttpResponse, RequestTarget, TEXT};
+use crate::cli::model_walk::{ModelWalk, WalkStep};
+use crate::cli::reachable_graph::walkable;
+use crate::cli::trail;
+use crate::front::TrailEnd;
+use crate::model::{
+    EVENTUALLY, POSTCONDITION, PropertyInfo, StepDescription, StepOutcome, Violation,
+    is_reachability_kind,
+};
+use crate::report::{
+    self, ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage, count,
+    explorer_refusal, print_values,
+};
+use crate::session::{Error, SearchJob};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// The maximum number of next steps that are listed.
+const OPTIONS_MAX: usize = 200;
+
+/// The maximum number of steps of a path that are listed before the current state, and after it.
+const LISTED_MAX: usize = 300;
+
+/// Why a model has no runs to a condition.
+const NO_EXPRESSIONS: &str = "This search checks a temporal property. No expression is evaluated beside it; `spillway \
+                              explore MODEL` evaluates expressions.";
+
+/// The kinds of never claims, and of processes that observe the others.
+const CLAIM: &str = "claim";
+const AUTOMATON: &str = "automaton";
+
+/// The default and the maximum number of states of a search from a state, and its maximum time.
+const RUN_STATES: usize = 20_000;
+const RUN_STATES_MAX: usize = 1_000_000;
+const RUN_TIME: Duration = Duration::from_secs(30);
+
+/// Why a request has no page of a state.
+#[derive(Debug, Error)]
+enum ExplorerError {
+    /// The text is no path.
+    #[error("the address names no path: {0}")]
+    Path(#[from] PathError),
+    /// The path leads nowhere.
+    #[error("the path ends before its part {number}: {}", no_choice(*choice, *number))]
+    Choice {
+        /// The number of the part, from 1 on.
+        number: usize,
+        /// The choice that does not exist.
+        choice: usize,
+    },
+    /// The path is empty, and has nothing to export.
+    #[error("the path is empty: choose an initial state first")]
+    Empty,
+    /// The address has another form.
+    #[error("/ is the first page, and /at/0 the first initial state")]
+    Address,
+    /// The path cannot be exported.
+    #[error("{0}")]
+    Export(String),
+}
+
+/// Says that a choice does not exist.
+fn no_choice(choice: usize, number: usize) -> String {
+    match number {
+        1 => format!("the model has no initial state {choice}"),
+        _ => format!("no step has the number {choice} there"),
+    }
+}
+
+/// The pages of a model.
+pub(super) struct ExplorerSite<'s> {
+    job: &'s SearchJob,
+    /// The walk of the last page. Most pages continue it.
+    walk: ModelWalk<'s>,
+    /// The counterexample, with its steps.
+    trace: Option<SiteTrace<'s>>,
+}
+
+/// A counterexample with its steps.
+struct SiteTrace<'s> {
+    trace: &'s ExploredTrace,
+    steps: Vec<WalkStep>,
+}
+
+/// The parameters of a search, as a form sends them.
+struct RunRequest {
+    until: String,
+    is_random: bool,
+    states: usize,
+    seed: u64,
+}
+
+impl Default for RunRequest {
+    fn default() -> RunRequest {
+        RunRequest { until: String::new(), is_random: false, states: RUN_STATES, seed: 1 }
+    }
+}
+
+impl RunRequest {
+    /// Reads the query of an address. Values that are no numbers are ignored.
+    fn of_query(query: &str) -> RunRequest {
+        let mut run = RunRequest::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "until" => run.until = value.trim().to_owned(),
+                "by" => run.is_random = value == "random",
+                "states" => value.parse().into_iter().for_each(|it| run.states = it),
+                "seed" => value.parse().into_iter().for_each(|it| run.seed = it),
+                _ => {}
+            }
+        }
+        run.states = run.states.clamp(1, RUN_STATES_MAX);
+        run
+    }
+
+    fn bounds(&self) -> RunBounds {
+        RunBounds { states: self.states, deadline: Instant::now() + RUN_TIME }
+    }
+}
+
+impl<'s> ExplorerSite<'s> {
+    /// Creates the pages of the model of a walk.
+    ///
+    /// # Errors
+    ///
+    /// If the model has no such counterexample, which is a bug.
+    pub(super) fn new(
+        job: &'s SearchJob,
+        walk: ModelWalk<'s>,
+        trace: Option<&'s ExploredTrace>,
+    ) -> Result<ExplorerSite<'s>, CommandFailure> {
+        let mut site = ExplorerSite { job, walk, trace: None };
+        if let Some(trace) = trace {
+            site.go(&trace.choices).map_err(|error| {
+                CommandFailure::wrong(format!(
+                    "the counterexample cannot be replayed: {error}\nthis is a bug in spillway, please report it"
+                ))
+            })?;
+            site.trace = Some(SiteTrace { trace, steps: site.walk.steps.clone() });
+        }
+        Ok(site)
+    }
+
+    /// Returns the response to a request.
+    pub(super) fn answer(&mut self, target: &RequestTarget) -> HttpResponse {
+        let run = RunRequest::of_query(&target.query);
+        let made = match ExplorerRoute::of(target) {
+            ExplorerRoute::Home => Ok(HttpResponse::redirect(self.home())),
+            ExplorerRoute::Icon => Ok(HttpResponse::new(204, TEXT, "")),
+            ExplorerRoute::State(path) => {
+                self.open(path).map(|()| HttpResponse::new(200, HTML, self.page(None, &run)))
+            }
+            ExplorerRoute::Run(path) => self.open(path).map(|()| self.run(&run)),
+            ExplorerRoute::Shortest(path) => self.open(path).map(|()| self.shortest(&run)),
+            ExplorerRoute::Export(format, path) => {
+                self.open(path).and_then(|()| self.export(format))
+            }
+            ExplorerRoute::Nothing => Err(ExplorerError::Address),
+        };
+        made.unwrap_or_else(|error| {
+            let page = explorer_refusal(self.walk.model.name(), &error.to_string());
+            HttpResponse::new(404, HTML, page)
+        })
+    }
+
+    /// Returns the address of the first page: the end of the counterexample, the only initial state, or the choice of
+    /// one.
+    fn home(&self) -> String {
+        if self.trace.is_some() {
+            return self.state_address(self.counterexample());
+        }
+        let start = ModelWalk::new(self.walk.model, self.walk.walked);
+        match &start.options(2)[..] {
+            [only] => self.state_address(&[only.choice]),
+            _ => self.state_address(&[]),
+        }
+    }
+
+    /// Returns the choices of the counterexample. Empty without one.
+    fn counterexample(&self) -> &[usize] {
+        self.trace.as_ref().map_or(&[], |it| &it.trace.choices)
+    }
+
+    fn state_address(&self, choices: &[usize]) -> String {
+        STATE.to_owned() + &self.path_text(choices)
+    }
+
+    fn path_text(&self, choices: &[usize]) -> String {
+        address::format_path(choices, self.counterexample())
+    }
+
+    /// Returns the choices of the current walk.
+    fn choices(&self) -> Vec<usize> {
+        self.walk.steps.iter().map(|it| it.choice).collect()
+    }
+
+    /// Goes to the end of the path in an address.
+    fn open(&mut self, path: &str) -> Result<(), ExplorerError> {
+        let choices = address::parse_path(path, self.counterexample())?;
+        self.go(&choices)
+    }
+
+    /// Goes to the end of a path. The part in common with the current walk is kept.
+    fn go(&mut self, choices: &[usize]) -> Result<(), ExplorerError> {
+        let steps = &mut self.walk.steps;
+        let common = steps.iter().zip(choices).take_while(|(step, choice)| step.choice == **choice);
+        let common = common.count();
+        steps.truncate(common);
+        for (number, &choice) in choices.iter().enumerate().skip(common) {
+            if !self.walk.take(choice) {
+                return Err(ExplorerError::Choice { number: number + 1, choice });
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches for a state that satisfies an expression.
+    fn run(&self, run: &RunRequest) -> HttpResponse {
+        let told =
+            |status, notice: String| HttpResponse::new(status, HTML, self.page(Some(notice), run));
+        if run.until.is_empty() {
+            return told(400, "An expression is needed.".to_owned());
+        }
+        let found = match self.search(run) {
+            Ok(Some(found)) => found,
+            Ok(None) => return told(400, NO_EXPRESSIONS.to_owned()),
+            Err(error) => return told(400, error.to_string()),
+        };
+        match found {
+            RunResult::Found(choices) => self.continued(&choices),
+            RunResult::Nowhere(states) => {
+                let all = count(states as u64, "state");
+                told(
+                    200,
+                    format!(
+                        "No state that can be reached from here satisfies {}: all {all} were visited.",
+                        run.until
+                    ),
+                )
+            }
+            RunResult::Open(states) => {
+                let all = count(states as u64, "state");
+                told(
+                    200,
+                    format!(
+                        "No state that satisfies {} was found. The search ended at its bound, after {all}.",
+                        run.until
+                    ),
+                )
+            }
+        }
+    }
+
+    /// Sends the browser to the state after further choices.
+    fn continued(&self, choices: &[usize]) -> HttpResponse {
+        HttpResponse::redirect(self.state_address(&[&self.choices()[..], choices].concat()))
+    }
+
+    /// Searches in the model that has the expression as a further condition. Its steps have the same numbers. `None` if
+    /// there is no such model.
+    fn search(&self, run: &RunRequest) -> Result<Option<RunResult>, Error> {
+        let is_program = self.walk.model.as_program().is_some();
+        let condition = StateGoal::condition(&run.until, is_program);
+        let Some(model) = self.job.model_with_condition(condition)? else { return Ok(None) };
+        let searched = model.searched();
+        let mut walk = ModelWalk::new(&*model, walkable(&searched));
+        let is_same = self.walk.steps.iter().all(|it| walk.take(it.choice));
+        let goal = StateGoal::of_condition(&*model, walk.walked);
+        let Some(goal) = goal.filter(|_| is_same) else {
+            unreachable!("a further condition changes no step")
+        };
+        Ok(Some(match run.is_random {
+            true => run_to::at_random(&walk, &goal, run.seed, run.bounds()),
+            false => run_to::nearest(&walk, &goal, run.bounds()),
+        }))
+    }
+
+    /// Searches for a shortest path to the current state.
+    fn shortest(&self, run: &RunRequest) -> HttpResponse {
+        let Some(state) = self.walk.state() else {
+            return HttpResponse::redirect(self.state_address(&self.choices()));
+        };
+        let start = ModelWalk::new(self.walk.model, self.walk.walked);
+        match run_to::nearest(&start, &StateGoal::State(state.to_vec()), run.bounds()) {
+            RunResult::Found(choices) => HttpResponse::redirect(self.state_address(&choices)),
+            RunResult::Open(states) | RunResult::Nowhere(states) => {
+                let all = count(states as u64, "state");
+                let notice = format!(
+                    "No shortest path was found: the search ended at its bound, after {all}."
+                );
+                HttpResponse::new(200, HTML, self.page(Some(notice), run))
+            }
+        }
+    }
+
+    /// Returns the path in a format of other tools.
+    fn export(&self, format: ExportFormat) -> Result<HttpResponse, ExplorerError> {
+        if self.walk.steps.is_empty() {
+            return Err(ExplorerError::Empty);
+        }
+        let entry = EXPORTS.iter().find(|it| it.format == format).ok_or(ExplorerError::Address)?;
+        let model = self.walk.model;
+        let text: Vec<u8> = match format {
+            ExportFormat::Trace(format) => {
+                let (steps, title) = (self.walk.walked_steps(), self.position());
+                report::format_steps(format, model.name(), model.sources(), &steps, &title).into()
+            }
+            ExportFormat::Trail => self.trail().map_err(|it| ExplorerError::Export(it.message))?,
+        };
+        Ok(HttpResponse::new(200, TEXT, text).saved_as(&format!("path.{}", entry.extension)))
+    }
+
+    fn trail(&self) -> Result<Vec<u8>, CommandFailure> {
+        let writer = trail::writer_of(trail::program_of(self.walk.model)?)?;
+        let mut each_step = |visit: &mut dyn FnMut(&StepDescription)| {
+            self.walk.steps.iter().for_each(|it| visit(&it.step));
+        };
+        let mut text = Vec::new();
+        let written = writer.write(&mut each_step, TrailEnd::LastMoves(&[]), &mut text);
+        let failed = |error| CommandFailure::wrong(format!("cannot write the trail: {error}"));
+        written.map_err(failed).map(|()| text)
+    }
+
+    /// Describes where the walk is.
+    fn position(&self) -> String {
+        let Some(step) = self.walk.steps.len().checked_sub(1) else {
+            return "before the initial state".to_owned();
+        };
+        match &self.trace {
+            Some(SiteTrace { trace, .. }) if trace.choices.starts_with(&self.choices()) => {
+                let all = count(trace.choices.len() as u64 - 1, "step");
+                let at = if step == 0 {
+                    "at the start".to_owned()
+                } else {
+                    format!("after step {step}")
+                };
+                let cycle = trace.loop_start.map_or(String::new(), |back| {
+                    format!(", whose last step leads back to the state after step {back}")
+                });
+                format!("{at} of the counterexample to {}, of {all}{cycle}", trace.to)
+            }
+            _ => format!("after {}", count(step as u64, "step")),
+        }
+    }
+
+    fn page(&self, notice: Option<String>, run: &RunRequest) -> String {
+        let (model, choices) = (self.walk.model, self.choices());
+        let mut options = self.walk.options(OPTIONS_MAX + 1);
+        let has_more_options = options.len() > OPTIONS_MAX;
+        options.truncate(OPTIONS_MAX);
+        let steps = &self.walk.steps;
+        let ahead = self.ahead(&choices);
+        let listed = steps.len().saturating_sub(LISTED_MAX)..steps.len();
+        let further = steps.len()..steps.len() + ahead.len().min(LISTED_MAX);
+        let counterexample = self.counterexample();
+        let option = |it: &WalkStep| self.state_address(&[&choices[..], &[it.choice]].concat());
+        let page = ExplorerPage {
+            name: model.name(),
+            says: self.position(),
+            notice,
+            sources: model.sources(),
+            walked: &self.walk.walked_steps(),
+            left_out: listed.start,
+            path: listed
+                .map(|it| explored(&steps[it], self.state_address(&choices[..=it])))
+                .collect(),
+            ahead_left_out: ahead.len() - further.len(),
+            ahead: { further }
+                .zip(ahead)
+                .map(|(at, it)| explored(it, self.state_address(&counterexample[..=at])))
+                .collect(),
+            options: options.iter().map(|it| explored(it, option(it))).collect(),
+            has_more_options,
+            properties: self.properties(),
+            links: self.links(&choices),
+            exports: self.exports(&choices),
+            form: self.form(run, &choices),
+            graph: states_around(&self.walk, |further| {
+                self.state_address(&[&choices[..], further].concat())
+            }),
+        };
+        page.html()
+    }
+
+    /// Returns the form of a search from the current state, or why there is none.
+    fn form(&self, run: &RunRequest, choices: &[usize]) -> Result<ExplorerForm, &'static str> {
+        match self.job.runs() {
+            Some(_) => Err(NO_EXPRESSIONS),
+            None => Ok(ExplorerForm {
+                address: RUN.to_owned() + &self.path_text(choices),
+                language: self.walk.model.language().title,
+                until: run.until.clone(),
+                is_random: run.is_random,
+                states: run.states,
+                seed: run.seed,
+            }),
+        }
+    }
+
+    /// Returns the steps of the counterexample after a path along it. Empty after another path.
+    fn ahead(&self, choices: &[usize]) -> &[WalkStep] {
+        match &self.trace {
+            Some(SiteTrace { trace, steps }) if trace.choices.starts_with(choices) => {
+                &steps[choices.len()..]
+            }
+            _ => &[],
+        }
+    }
+
+    /// Returns the properties with their values in the current state.
+    fn properties(&self) -> Vec<ExploredProperty> {
+        let (Some(state), walked) = (self.walk.state(), self.walk.walked) else {
+            return Vec::new();
+        };
+        let (found, steps) = (walked.violations(state), walked.steps(state));
+        let of_property = |(number, info): (u32, PropertyInfo)| {
+            let failure = steps.iter().find_map(|step| match &step.outcome {
+                StepOutcome::Fault(fault) => {
+                    let judged = walked.property_judged_by(step.action);
+                    (judged == Some(number)).then_some(fault)
+                }
+                StepOutcome::Successor(_) => None,
+            });
+            let is_found = found.contains(&Violation::Property(number));
+            let is_reachability = is_reachability_kind(info.kind);
+            let value = match (failure, is_found, info.kind) {
+                (Some(fault), ..) => format!("cannot be evaluated: {}", fault.message),
+                (None, _, POSTCONDITION | EVENTUALLY | AUTOMATON) => {
+                    "no single state decides it".to_owned()
+                }
+                (None, true, CLAIM) => "its end is reached here".to_owned(),
+                (None, false, CLAIM) => "its end is not reached here".to_owned(),
+                _ if is_reachability && self.walk.model.as_program().is_none() => {
+                    "a search looks for a state in which it holds".to_owned()
+                }
+                (None, is_found, _) if is_found == is_reachability => "holds here".to_owned(),
+                _ => "does not hold here".to_owned(),
+            };
+            let operands = walked.operands(state, number);
+            let with = match is_found && !operands.is_empty() {
+                true => format!(", with {}", print_values(&operands)),
+                false => String::new(),
+            };
+            ExploredProperty {
+                name: format!("{} {}", info.kind, info.name),
+                value: value + &with,
+                is_violated: failure.is_some() || is_found && !is_reachability,
+            }
+        };
+        let deadlock = found.contains(&Violation::Deadlock).then(|| ExploredProperty {
+            name: "deadlock".to_owned(),
+            value: "no step can be taken here".to_owned(),
+            is_violated: true,
+        });
+        let properties = (0..).zip(walked.properties()).map(of_property);
+        properties.chain(deadlock).collect()
+    }
+
+    /// Returns the links to other positions.
+    fn links(&self, choices: &[usize]) -> Vec<ExplorerLink> {
+        let mut links = Vec::new();
+        let mut add = |title: &str, address: String, key| {
+            links.push(ExplorerLink { title: title.to_owned(), address, key });
+        };
+        if let Some((_, before)) = choices.split_last() {
+            add("back", self.state_address(before), Some("b"));
+            add("initial states", self.state_address(&[]), Some("i"));
+        }
+        if !self.ahead(choices).is_empty() {
+            let next = &self.counterexample()[..=choices.len()];
+            add("next step of the counterexample", self.state_address(next), Some("n"));
+        }
+        if self.trace.is_some() && choices != self.counterexample() {
+            let end = self.state_address(self.counterexample());
+            add("end of the counterexample", end, Some("e"));
+        }
+        if choices.len() > 1 && self.walk.state().is_some() {
+            add("shortest path here", SHORTEST.to_owned() + &self.path_text(choices), None);
+        }
+        links
+    }
+
+    /// Returns the links to the path in other formats.
+    fn exports(&self, choices: &[usize]) -> Vec<ExplorerLink> {
+        let path = self.path_text(choices);
+        let can_be_written = |format| match format {
+            ExportFormat::Trace(_) => true,
+            ExportFormat::Trail => self.walk.model.language().spin_trail.is_some(),
+        };
+        let entries = EXPORTS.iter().filter(|it| can_be_written(it.format) && !choices.is_empty());
+        let link = |it: &ExportEntry| ExplorerLink {
+            title: it.title.to_owned(),
+            address: format!("{EXPORT}{}/{path}", it.name),
+            key: None,
+        };
+        entries.map(link).collect()
+    }
+}
+
+/// Returns a step with the address of the state after it.
+fn explored(step: &WalkStep, address: String) -> ExploredStep<'_> {
+    ExploredStep { choice: step.choice, step: &step.step, address }
+}

@@ -1,0 +1,45 @@
+//! Commands that serve pages, and requests to them.
+
+use super::Folder;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+/// A response.
+pub(super) struct Response {
+    pub code: u16,
+    pub head: String,
+    pub text: String,
+}
+
+/// Sends a request line with further headers, each ending in a line break. It ends up at an address.
+pub(super) fn requested(address: &str, line: &str, headers: &str) -> Response {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+    let code = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Response { code, head: head.to_owned(), text: text.to_owned() }
+}
+
+impl Folder {
+    /// A command that serves pages, and where.
+    #[track_caller]
+    pub(super) fn served(&self, args: &[&str]) -> (Child, String) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
+            .current_dir(self.path(""))
+            .env("TMPDIR", self.path("tmp"))
+            .args(args)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        let rest = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
+        let address = rest.strip_suffix("/ shows it until interrupted\n").unwrap();
+        (child, address.to_owned())
+    }
+}
