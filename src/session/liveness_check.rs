@@ -1,5 +1,6 @@
 //! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
+use super::liveness::probe_reduced;
 use super::reduction_request::{check_order_pays, first_states};
 use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
@@ -13,13 +14,14 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
-use crate::reduce::claim::{FiniteRunPolicy, NeverClaim};
+use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
     NotApplied, ParameterValues, ReductionKind, ReductionPlan, ReductionRefusal, ReductionRequest,
     symmetry,
 };
 use crate::report::CheckScope;
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::search::{SearchControl, SearchLimits};
 use crate::source::{SourceMap, Span};
 use std::path::Path;
@@ -77,6 +79,9 @@ impl PropertyRequest<'_> {
         }
     }
 }
+
+/// The limits of the search for a violating run before the trial of reductions.
+const TRIED: ProbeLimits = ProbeLimits { states: 5_000, bytes: 16 << 20 };
 
 /// The name of a formula's source in messages.
 const FORMULA_NAME: &str = "--ltl";
@@ -252,6 +257,7 @@ impl LivenessCheck {
     /// Returns the searched model. If reductions are tried, those are used that pay.
     pub fn searched_by<'m>(
         &'m self,
+        product: &ClaimProduct<'_>,
         runs: ExecutableProgram<'m>,
         budget: &AnalysisBudget,
         control: &SearchControl,
@@ -271,6 +277,11 @@ impl LivenessCheck {
             Ok(first) => first,
             Err(reason) => return without(&apart, reason),
         };
+        // The analysis for partial order may take longer than finding a violation.
+        let probed = probe_reduced(plain.model(), product, TRIED, control);
+        if probed.is_ok_and(|it| matches!(it.found, ProbeVerdict::Found(_))) {
+            return without(&apart, NotApplied::ViolatedEarly);
+        }
         let searched = self.model.searched_by(runs.clone(), budget);
         if searched.stack().names(&[ReductionKind::Choice]).is_empty() {
             return searched;

@@ -80,7 +80,7 @@ pub fn with_product<'c, R, E: From<Error>>(
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
     let executor = runs.executor().clone();
-    let searched = check.searched_by(runs.clone(), analysis, control);
+    let searched = check.searched_by(&product, runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let states = if shortest { u64::MAX } else { SHORTENING_STATES_MAX };
     let shortening = (shortest || omits_steps).then(|| RunShortening {
