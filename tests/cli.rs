@@ -424,7 +424,7 @@ fn too_little_memory_is_refused_and_the_minimum_named_is_enough() {
         let mib: u64 = minimum.trim_end_matches("MiB").parse().unwrap();
         let enough = format!("{}MiB", mib + 1);
         let dir = format!("{file}.search");
-        let short = ["--max-time", "1s", "--dir", &dir];
+        let short = ["--max-time", "1s", "--no-dive", "--dir", &dir];
         let ran = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
         assert_eq!(ran.code, code, "{file} in {enough}: {}", ran.err);
     }
@@ -706,6 +706,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "states_run_through",
         "steps_not_followed",
         "shortened",
+        "hunt",
         "claim",
         "steps_cut_off",
         "states_unjudged",

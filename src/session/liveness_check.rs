@@ -1,6 +1,5 @@
 //! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
-use super::liveness::probe_reduced;
 use super::reduction_request::{check_order_pays, first_states};
 use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
@@ -21,6 +20,7 @@ use crate::reduce::{
     symmetry,
 };
 use crate::report::CheckScope;
+use crate::search::liveness::in_memory::probe;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::search::{SearchControl, SearchLimits};
 use crate::source::{SourceMap, Span};
@@ -270,7 +270,14 @@ impl LivenessCheck {
             let left_off = ReductionRefusal { reductions: vec![POR.name.into()], name, reason };
             self.without(kinds, runs.clone(), Some(left_off), budget)
         };
-        let apart = [ReductionKind::Choice, ReductionKind::Representative];
+        // Symmetry with other parameters than those of `auto` was requested.
+        let symmetry = &symmetry::ENTRY;
+        let is_automatic =
+            self.model.wished.get(symmetry.name) == symmetry.automatic_use(false).as_ref();
+        let apart = match is_automatic {
+            true => vec![ReductionKind::Choice, ReductionKind::Representative],
+            false => vec![ReductionKind::Choice],
+        };
         let plain = self.without(&apart, runs.clone(), None, budget);
         // Counterexamples of few states are shorter, and states of their own are easier to read.
         let first = match first_states(plain.model(), control) {
@@ -278,7 +285,8 @@ impl LivenessCheck {
             Err(reason) => return without(&apart, reason),
         };
         // The analysis for partial order may take longer than finding a violation.
-        let probed = probe_reduced(plain.model(), product, TRIED, control);
+        let accepts = |state: &[u8]| product.is_accepting(state);
+        let probed = probe(plain.model(), &accepts, TRIED, control);
         if probed.is_ok_and(|it| matches!(it.found, ProbeVerdict::Found(_))) {
             return without(&apart, NotApplied::ViolatedEarly);
         }

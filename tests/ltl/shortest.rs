@@ -402,7 +402,8 @@ fn a_shortest_run_of_a_search_on_disk_is_shown_again() {
 #[test]
 fn where_there_is_no_room_to_look_for_a_shorter_run_that_is_told() {
     let bench = bench();
-    let flags = ["check", "wide.pml", "--ltl", "!([] <> x == 10)", "--memory", "40MiB"];
+    let asked = ["check", "wide.pml", "--ltl", "!([] <> x == 10)"];
+    let flags = [&asked[..], &["--memory", "40MiB", "--no-dive", "--reduce", "none"]].concat();
     let check = |more: &[&str]| bench.run(&[&flags, more].concat());
     let ran = check(&["--shortest", "--json"]);
     let ((run, shortened), (first, _)) = (told(&ran), told(&check(&["--json"])));

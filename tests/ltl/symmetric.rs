@@ -204,7 +204,6 @@ fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
         for (name, more) in [
             ("symmetry exact", &["--reduce", "symmetry"]),
             ("symmetry fast", &["--symmetry", "fast"]),
-            ("symmetry exact", &["--reduce", "auto"]),
         ] {
             let fewer = check(more);
             let names = fewer["reductions"].as_array().unwrap();

@@ -158,7 +158,7 @@ fn narrow() -> TextModel {
 #[test]
 fn states_are_passed_through_where_that_pays() {
     for model in [narrow(), loose()] {
-        let check = || Check::of_text(&model).memory(64 << 20);
+        let check = || Check::of_text(&model).memory(256 << 20);
         let chained = check().reduce(auto_steps()).run().unwrap();
         let stored = check().reduce(by_way(PartialOrderMethod::DEFAULT)).run().unwrap();
         assert_eq!(chained.verdict(), stored.verdict());
@@ -170,7 +170,7 @@ fn states_are_passed_through_where_that_pays() {
     }
     // Each state has two transitions, neither of which can be postponed.
     let tight = tight();
-    let all = Check::of_text(&tight).memory(64 << 20).reduce(auto_steps()).run().unwrap();
+    let all = Check::of_text(&tight).memory(256 << 20).reduce(auto_steps()).run().unwrap();
     assert!(!format!("{all:#}").contains("passed through"), "{all:#}");
 }
 
