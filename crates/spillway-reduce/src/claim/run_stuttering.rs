@@ -153,7 +153,7 @@ impl RunAutomaton {
             }
             for (edges, graph) in other.edges.iter().zip(&graphs) {
                 let behind = edges.iter().filter(|it| it.from == at);
-                open.extend(behind.map(|it| (it.to, graph.from_set(locations))));
+                open.extend(behind.map(|it| (it.to, graph.behind_set(locations))));
             }
         }
         let letters = other.edges.iter().zip(&graphs);
@@ -241,7 +241,7 @@ impl WordGraph {
     }
 
     /// Returns the locations that are reached from a set of locations.
-    fn from_set(self, locations: u8) -> u8 {
+    fn behind_set(self, locations: u8) -> u8 {
         let all = (0..LOCATIONS_MAX).filter(|it| locations >> it & 1 == 1);
         all.fold(0, |reached, from| reached | row(self.ways, from))
     }
@@ -259,7 +259,7 @@ impl WordGraph {
         // The locations on a cycle with an accepting edge.
         let cycles = (0..LOCATIONS_MAX).filter(|&it| row(any.accepting, it) >> it & 1 == 1);
         let cycles = cycles.fold(0_u8, |all, it| all | 1 << it);
-        (locations | any.from_set(locations)) & cycles != 0
+        (locations | any.behind_set(locations)) & cycles != 0
     }
 }
 
