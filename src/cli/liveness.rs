@@ -134,7 +134,7 @@ fn search(
     let fairness = args.config.properties.fairness;
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
     let reductions = &args.config.search.reductions;
-    let request = reductions.resolve_for_runs(fairness != Fairness::None);
+    let request = args.config.run_reduction_request();
     let ended = args.config.properties.finite_runs.unwrap_or(wanted.default_ended_runs());
     refuse_beside(fairness, &request.selection, args.config.search.shortest)?;
     let watched = watched.reduced(request, ended);
@@ -190,7 +190,8 @@ fn begin(
     let session = LivenessSession::new(judged, budget, args.run.limits.max_states, &control);
     let job = session.job(&args.config);
     let result = session.begin(&job, args.dir.as_deref(), &saved, &mut observer)?;
-    if let Some((kept, run)) = args.run.kept_trace.as_ref().zip(found_run(judged, &result.summary)?)
+    if let Some(kept) = &args.run.kept_trace
+        && let Some(run) = found_run(judged, &result.summary)?
     {
         let (watched, walked) = (judged.check, judged.searched.model().description());
         kept.keep(&job, &FoundTrace::of_run(&watched.model, walked, run, &watched.name));

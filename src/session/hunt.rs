@@ -91,10 +91,7 @@ impl<'h> StateHunt<'h> {
         limits: &SearchLimits,
     ) -> Result<StateHunt<'h>, Error> {
         reject_empty_scope(about)?;
-        let distances = match limits.checks.deadlock {
-            true => vec![TargetDistance::Successors],
-            false => Vec::new(),
-        };
+        let distances = TargetDistance::for_checks(limits.checks);
         Ok(StateHunt { model, sources: &about.sources, limits: limits.clone(), distances })
     }
 

@@ -7,7 +7,7 @@ use crate::ltl::{AutomatonComponents, ComponentClass};
 use crate::model::StateSpace;
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::search::SearchControl;
-use crate::search::liveness::in_memory::{probe, probe_with_hunts};
+use crate::search::liveness::in_memory::probe;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult};
 
 impl LivenessCheck {
@@ -41,16 +41,6 @@ pub fn probe_reduced(
     control: &SearchControl,
 ) -> spill::Result<ProbeResult> {
     probe(reduced, &|state| product.is_accepting(state), limits, control)
-}
-
-/// Searches a reduced product in the same way, with hunts.
-pub(super) fn probe_reduced_hunting(
-    reduced: &dyn StateSpace,
-    product: &ClaimProduct<'_>,
-    limits: ProbeLimits,
-    control: &SearchControl,
-) -> spill::Result<ProbeResult> {
-    probe_with_hunts(reduced, &|state| product.is_accepting(state), limits, control)
 }
 
 /// The strongly connected components of a claim that have accepting cycles.

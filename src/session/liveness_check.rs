@@ -239,15 +239,11 @@ impl LivenessCheck {
             self.model.left_off = Some(refusal);
         }
         let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
-        let counted = match self.ignores_repetitions {
-            true => Ok(()),
-            false => NeverClaim::check_counts_no_repetitions(&self.model.interp),
-        };
-        if let (Some(way), Err(reason)) = (way, counted) {
+        if let Some(way) = way.filter(|_| !self.ignores_repetitions)
+            && let Err(reason) = NeverClaim::check_counts_no_repetitions(&self.model.interp)
+        {
             selection = selection.filtered(|it| it.kind != ReductionKind::Choice);
-            let name = way.method.reduction_name();
-            self.model.left_off =
-                Some(ReductionRefusal { reductions: vec![POR.name.into()], name, reason });
+            self.model.left_off = Some(way.method.refusal(reason));
         }
         let plan = ReductionPlan::new(selection, Self::limits(None).checks);
         self.model.wished = ReductionPlan { finite_runs: Some(ended), ..plan };
@@ -266,8 +262,7 @@ impl LivenessCheck {
             return self.model.searched_by(runs, budget);
         }
         let without = |kinds: &[ReductionKind], reason| {
-            let name = PartialOrderMethod::DEFAULT.reduction_name();
-            let left_off = ReductionRefusal { reductions: vec![POR.name.into()], name, reason };
+            let left_off = PartialOrderMethod::DEFAULT.refusal(reason);
             self.without(kinds, runs.clone(), Some(left_off), budget)
         };
         // Symmetry with other parameters than those of `auto` was requested.

@@ -1,6 +1,5 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
-use super::liveness::{probe_reduced, probe_reduced_hunting};
 use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
@@ -9,6 +8,7 @@ use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use crate::search::liveness::fair_scc::probe_fair;
+use crate::search::liveness::in_memory::{probe, probe_with_hunts};
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult};
 use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 
@@ -94,20 +94,17 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         limits: ProbeLimits,
         control: &SearchControl,
     ) -> spill::Result<ProbeResult> {
-        let product = self.product;
+        let (product, model) = (self.product, self.searched.model());
+        let accepts = |state: &[u8]| product.is_accepting(state);
         match &self.fair {
-            None if self.hunts => {
-                probe_reduced_hunting(self.searched.model(), product, limits, control)
-            }
-            None => probe_reduced(self.searched.model(), product, limits, control),
-            Some(fair) => {
-                let accepts = |state: &[u8]| product.is_accepting(state);
-                probe_fair(product, fair, &accepts, limits, control)
-            }
+            None if self.hunts => probe_with_hunts(model, &accepts, limits, control),
+            None => probe(model, &accepts, limits, control),
+            Some(fair) => probe_fair(product, fair, &accepts, limits, control),
         }
     }
 
-    /// Searches in memory for a shorter run than a given one, until the control stops it. `None` if none is wanted.
+    /// Searches in memory for a shorter run than a given one, until the control stops it. Without
+    /// a [`RunShortening`] it returns `None`.
     pub fn find_shorter_run(
         &self,
         found: &Lasso,

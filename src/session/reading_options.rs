@@ -1,7 +1,7 @@
 //! How a model is read and reduced, as configured.
 
 use super::config::{Definition, ModelConfig, PropertyConfig, SearchConfig};
-use super::{CheckConfig, SourceModel, SpecificationModel, TextModel};
+use super::{CheckConfig, Fairness, SourceModel, SpecificationModel, TextModel};
 use crate::front::{ClaimChoice, Language, Options};
 use crate::reduce::ReductionRequest;
 
@@ -24,6 +24,12 @@ impl CheckConfig {
     /// Returns the options of reading a model in a language.
     pub fn reading_options(&self, language: &Language) -> Options {
         self.model.options(language, &self.properties)
+    }
+
+    /// Returns the reductions that the configuration requests for a check of infinite runs.
+    pub fn run_reduction_request(&self) -> ReductionRequest {
+        let is_fair = self.properties.fairness != Fairness::None;
+        self.search.reductions.resolve_for_runs(is_fair)
     }
 }
 

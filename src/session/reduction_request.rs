@@ -16,7 +16,7 @@ use crate::reduce::rewriting::ProgramForm;
 use crate::reduce::symmetry::Symmetry;
 use crate::reduce::{
     NotApplied, ParameterValues, Reduction, ReductionConfig, ReductionKind, ReductionPlan,
-    ReductionRefusal, ReductionRequest, ReductionStack, boxed, unrewritable_reason,
+    ReductionRequest, ReductionStack, boxed, unrewritable_reason,
 };
 use crate::search::control::SearchPhase;
 use crate::search::external::has_room_for_obligations;
@@ -106,11 +106,7 @@ impl TextModel {
                 plan,
                 without_order: Some(why),
             });
-        let left_off = without_order.map(|reason| ReductionRefusal {
-            reductions: vec!["por".into()],
-            name: PartialOrderMethod::DEFAULT.reduction_name(),
-            reason,
-        });
+        let left_off = without_order.map(|reason| PartialOrderMethod::DEFAULT.refusal(reason));
         self.searched_with(runs, stack.with_unprofitable(left_off), plan)
     }
 

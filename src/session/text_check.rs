@@ -2,10 +2,10 @@
 
 use super::check_plan::{CheckPlan, PlannedSearch};
 use super::{
-    Check, CheckConfig, CheckDirectory, CheckObserver, DirectoryConflict, Error, Fairness,
-    LivenessCheck, LivenessSession, LivenessSummary, ProductCheck, ProductOptions, SavedCheck,
-    SavedLimits, SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, SlotCounts,
-    TextModel, read_text, with_product,
+    Check, CheckConfig, CheckDirectory, CheckObserver, DirectoryConflict, Error, LivenessCheck,
+    LivenessSession, LivenessSummary, ProductCheck, ProductOptions, SavedCheck, SavedLimits,
+    SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, SlotCounts, TextModel, read_text,
+    with_product,
 };
 use crate::budget::AnalysisBudget;
 use crate::front::{Language, Options};
@@ -211,9 +211,7 @@ impl TextCheck<'_> {
                     LivenessCheck::load(language, self.model.sources(), options, request)?;
                 let finite_runs = search.config.properties.finite_runs;
                 let finite_runs = finite_runs.unwrap_or(request.default_ended_runs());
-                let is_fair = search.config.properties.fairness != Fairness::None;
-                let reductions = search.config.search.reductions.resolve_for_runs(is_fair);
-                let check = check.reduced(reductions, finite_runs);
+                let check = check.reduced(search.config.run_reduction_request(), finite_runs);
                 let searched = search_runs(search, &check, dir, control);
                 searched.map_err(|error| SlotFailure::of(error, &check.model))
             }

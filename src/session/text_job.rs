@@ -110,7 +110,8 @@ impl SearchJob {
     }
 
     /// Reads the [unreduced model](SearchJob::unreduced_model) with a further condition on states. It has the same
-    /// steps. `None` if the job checks a temporal property: languages read no condition beside it.
+    /// steps. `None` if the job checks a temporal property: no language
+    /// combines it with a condition.
     ///
     /// # Errors
     ///

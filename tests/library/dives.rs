@@ -3,10 +3,10 @@
 use super::{MEMORY, alone};
 use spillway::{Check, CheckResult, Property, SearchVerdict, TransitionSystem};
 
-/// Counters that each count up to the same number. One of them must not reach it.
-struct Counters(u8);
+/// CounterTriple that each count up to the same number. One of them must not reach it.
+struct CounterTriple(u8);
 
-impl TransitionSystem for Counters {
+impl TransitionSystem for CounterTriple {
     type State = [u8; 3];
     type Action = usize;
 
@@ -40,7 +40,7 @@ fn states_of_counterexample(found: &CheckResult<'_>) -> Vec<Vec<u8>> {
 #[test]
 fn a_hunt_finds_a_deep_violation_of_a_rust_type() {
     let _alone = alone();
-    let system = Counters(90);
+    let system = CounterTriple(90);
     let found = Check::new(&system).memory(MEMORY).threads(1).run().unwrap();
     let hunted = found.outcome().hunted.clone().unwrap();
     assert_eq!((found.verdict(), hunted.is_shortest), (SearchVerdict::Violated, false));

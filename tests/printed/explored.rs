@@ -2,7 +2,7 @@
 
 use super::Folder;
 use super::page::{browser, opened};
-use super::served::{Response, requested};
+use super::served::{PageResponse, requested};
 use serde_json::json;
 use std::process::{Child, Command};
 
@@ -22,25 +22,25 @@ invariant \"<b>low</b>\" x < 3;
 ";
 
 /// A server of the explorer.
-struct Explorer {
+struct ExplorerServer {
     child: Child,
     address: String,
 }
 
-impl Explorer {
-    fn of(folder: &Folder, args: &[&str]) -> Explorer {
+impl ExplorerServer {
+    fn of(folder: &Folder, args: &[&str]) -> ExplorerServer {
         let (child, address) = folder.served(&[&["explore"], args].concat());
-        Explorer { child, address }
+        ExplorerServer { child, address }
     }
 
-    fn get(&self, path: &str) -> Response {
+    fn get(&self, path: &str) -> PageResponse {
         requested(&self.address, &format!("GET {path}"), &format!("Host: {}\r\n", self.address))
     }
 
     /// The page at a path.
     #[track_caller]
     fn page(&self, path: &str) -> String {
-        let Response { code, text, .. } = self.get(path);
+        let PageResponse { code, text, .. } = self.get(path);
         assert_eq!(code, 200, "{path}: {text}");
         text
     }
@@ -48,14 +48,14 @@ impl Explorer {
     /// Where a path leads.
     #[track_caller]
     fn moved(&self, path: &str) -> String {
-        let Response { code, head, text } = self.get(path);
+        let PageResponse { code, head, text } = self.get(path);
         assert_eq!(code, 303, "{path}: {text}");
         let to = head.lines().find_map(|it| it.strip_prefix("Location: "));
         to.unwrap_or_else(|| panic!("{head}")).to_owned()
     }
 }
 
-impl Drop for Explorer {
+impl Drop for ExplorerServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -89,7 +89,7 @@ fn says(page: &str, sentence: &str) {
 #[test]
 fn a_path_is_walked_by_its_links() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = Explorer::of(&folder, &["c.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     assert_eq!(explorer.moved("/"), "/at/0");
     let start = explorer.page("/at/");
     says(&start, "before the initial state");
@@ -134,7 +134,8 @@ fn a_path_is_walked_by_its_links() {
 #[test]
 fn a_shared_address_repeats_the_path() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let (one, other) = (Explorer::of(&folder, &["c.pml"]), Explorer::of(&folder, &["c.pml"]));
+    let (one, other) =
+        (ExplorerServer::of(&folder, &["c.pml"]), ExplorerServer::of(&folder, &["c.pml"]));
     let mut address = "/at/0".to_owned();
     for _ in 0..8 {
         address = actions(&one.page(&address)).pop().unwrap().0;
@@ -154,7 +155,7 @@ fn text_of_the_model_stays_text() {
     let folder = Folder::with("h.m", HOSTILE);
     assert_eq!(folder.run(&["check", "h.m", "--dir", "<i>d", "--no-trace"]).code, 1);
     for target in ["h.m", "<i>d"] {
-        let explorer = Explorer::of(&folder, &[target]);
+        let explorer = ExplorerServer::of(&folder, &[target]);
         for path in ["/at/", "/at/0", "/at/0.0", "/at/0.0x3"] {
             let page = explorer.page(path);
             for text in ["<img", "<script>alert", "<b>low", "</td><s"] {
@@ -172,7 +173,7 @@ fn text_of_the_model_stays_text() {
         );
         // Neither does a text in an address become markup.
         for path in ["/at/%3Cb%3E", "/at/<b>", "/run/0?until=<b>x</b>", "/%3Cscript%3E"] {
-            let Response { code, text, .. } = explorer.get(path);
+            let PageResponse { code, text, .. } = explorer.get(path);
             assert!((400..500).contains(&code), "{path}: {code}");
             assert!(!text.contains("<b>x") && !text.contains("<b></"), "{path}: {text}");
         }
@@ -182,7 +183,7 @@ fn text_of_the_model_stays_text() {
 #[test]
 fn only_this_machine_and_this_site_are_answered() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = Explorer::of(&folder, &["c.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     let at = &explorer.address;
     for (line, headers, expected) in [
         ("GET /at/0", format!("Host: {at}\r\n"), 200),
@@ -202,7 +203,7 @@ fn only_this_machine_and_this_site_are_answered() {
 #[test]
 fn an_address_without_a_page_is_refused_with_a_reason() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = Explorer::of(&folder, &["c.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     for (path, why) in [
         ("/at/7", "the path ends before its part 1: the model has no initial state 7"),
         ("/at/0.0.9", "the path ends before its part 3: no step has the number 9 there"),
@@ -215,7 +216,7 @@ fn an_address_without_a_page_is_refused_with_a_reason() {
         ("/job", "/ is the first page"),
         ("/../c.pml", "/ is the first page"),
     ] {
-        let Response { code, head, text } = explorer.get(path);
+        let PageResponse { code, head, text } = explorer.get(path);
         assert_eq!(code, 404, "{path}");
         has(&head, &["text/html; charset=utf-8"]);
         has(&text, &[why, "There is no such page.", "<a href=\"/\">"]);
@@ -229,7 +230,7 @@ fn an_address_without_a_page_is_refused_with_a_reason() {
 fn a_search_directory_is_opened_at_its_counterexample() {
     let folder = Folder::with("c.pml", CHANNEL);
     assert_eq!(folder.run(&["check", "c.pml", "--dir", "d", "--no-trace"]).code, 1);
-    let explorer = Explorer::of(&folder, &["d"]);
+    let explorer = ExplorerServer::of(&folder, &["d"]);
     let end = explorer.moved("/");
     let page = explorer.page(&end);
     let steps: usize =
@@ -273,14 +274,14 @@ fn a_run_is_opened_at_its_end() {
     let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> x = 1 od } ltl p { <> (x == 3) }";
     let folder = Folder::with("r.pml", text);
     assert_eq!(folder.run(&["check", "r.pml", "--dir", "d", "--no-trace"]).code, 1);
-    let explorer = Explorer::of(&folder, &["d"]);
+    let explorer = ExplorerServer::of(&folder, &["d"]);
     let page = explorer.page(&explorer.moved("/"));
     has(&page, &[", whose last step leads back to the state after step ", "<td>x</td>"]);
     // The automaton is walked too. No expression is evaluated beside it, which the page says.
     let why = "This search checks a temporal property. No expression is evaluated beside it; `spillway explore MODEL` evaluates expressions.";
     has(&page, &["<td>claim p</td>", why, "claim p</td><td>its end is not reached here"]);
     assert!(!page.contains("<form"), "{page}");
-    let Response { code, text, .. } = explorer.get("/run/0?until=x+%3D%3D+3");
+    let PageResponse { code, text, .. } = explorer.get("/run/0?until=x+%3D%3D+3");
     assert_eq!(code, 400);
     has(&text, &["id=\"notice\"", why]);
 }
@@ -288,7 +289,7 @@ fn a_run_is_opened_at_its_end() {
 #[test]
 fn a_walk_runs_to_a_condition() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = Explorer::of(&folder, &["c.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     let at = explorer.moved("/run/0?until=n+%3D%3D+1&by=nearest");
     has(&explorer.page(&at), &["<td>n</td><td>1<span class=\"old\"> was 0</span>"]);
     let shortest = at.matches('.').count();
@@ -332,7 +333,7 @@ fn a_walk_runs_to_a_condition() {
     for (until, why) in
         [("", "An expression is needed."), ("m+%3E", "error"), ("nobody+%3D%3D+1", "nobody")]
     {
-        let Response { code, text, .. } = explorer.get(&format!("/run/0?until={until}"));
+        let PageResponse { code, text, .. } = explorer.get(&format!("/run/0?until={until}"));
         assert_eq!(code, 400, "{until}: {text}");
         let notice = text.split("id=\"notice\"").nth(1).unwrap().split("</p>").next().unwrap();
         has(notice, &[why]);
@@ -351,7 +352,7 @@ fn every_language_is_explored() {
         ("models/dve/philosophers.dve", "taken[0] == 1", "<td>taken</td>"),
         ("models/tla/two_phase_commit.tla", "coordinator.phase = \"voting\"", "voting"),
     ] {
-        let explorer = Explorer::of(&folder, &[&format!("{root}/{model}")]);
+        let explorer = ExplorerServer::of(&folder, &[&format!("{root}/{model}")]);
         let page = explorer.page("/at/0");
         let all = actions(&page);
         assert!(!all.is_empty(), "{model}: {page}");
@@ -366,7 +367,8 @@ fn every_language_is_explored() {
         }
     }
     // A specification reports no state that satisfies a goal: the goal is evaluated all the same.
-    let explorer = Explorer::of(&folder, &[&format!("{root}/models/tla/two_phase_commit.tla")]);
+    let explorer =
+        ExplorerServer::of(&folder, &[&format!("{root}/models/tla/two_phase_commit.tla")]);
     has(&explorer.page("/run/0?until=FALSE&states=500"), &["after 500 states."]);
     has(&explorer.page("/run/0?until=network%5B1%5D+%3D+2&states=500"), &["after 500 states."]);
 }
@@ -375,7 +377,7 @@ fn every_language_is_explored() {
 fn a_check_opens_its_counterexample() {
     let folder = Folder::with("c.pml", CHANNEL);
     let (child, address) = folder.served(&["check", "c.pml", "--no-trace", "--explore"]);
-    let mut explorer = Explorer { child, address };
+    let mut explorer = ExplorerServer { child, address };
     let page = explorer.page(&explorer.moved("/"));
     has(&page, &["of the counterexample to assert: assertion failed in B: assert(n &lt; 3), of "]);
     // The exit code is that of the check, and nothing is left behind.
@@ -391,7 +393,7 @@ fn a_check_opens_its_counterexample() {
 #[test]
 fn a_port_in_use_is_reported_at_once() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = Explorer::of(&folder, &["c.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     let (_, port) = explorer.address.split_once(':').unwrap();
     let flag = format!("--explore={port}");
     for args in [&["explore", "c.pml", "--listen", port][..], &["check", "c.pml", &flag]] {
@@ -413,7 +415,7 @@ fn a_port_in_use_is_reported_at_once() {
 #[test]
 fn the_parts_of_a_page_have_titles() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = Explorer::of(&folder, &["c.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     let page = explorer.page("/at/0.0");
     for part in [
         "<h2>Run to a condition</h2>",
@@ -449,7 +451,7 @@ fn long_lists_are_cut() {
         ruleset i: 0..300 do startstate begin for j: 0..14 do x[j] := i; end; end; end;
         rule x[0] < 900 ==> begin x[0] := x[0] + 1; end; invariant \"low\" x[0] < 500;";
     let folder = Folder::with("long.m", text);
-    let explorer = Explorer::of(&folder, &["long.m"]);
+    let explorer = ExplorerServer::of(&folder, &["long.m"]);
     assert_eq!(explorer.moved("/"), "/at/");
     let page = explorer.page("/at/");
     has(&page, &["These are the first 200; the address of a further one ends in its number."]);
@@ -459,13 +461,13 @@ fn long_lists_are_cut() {
     let text = text.replace("ruleset i: 0..300 do startstate", "ruleset i: 0..0 do startstate");
     folder.write("long.m", &text.replace("x[j] := i", "x[j] := 0"));
     assert_eq!(folder.run(&["check", "long.m", "--no-trace", "--dir", "d"]).code, 1);
-    let explorer = Explorer::of(&folder, &["d"]);
+    let explorer = ExplorerServer::of(&folder, &["d"]);
     let page = explorer.page("/at/0");
     has(&page, &["Left out: the last 200 steps.", ">next step of the counterexample</a>"]);
     // The preview of an initial state has a line for each variable.
     let vars: String = (0..15).map(|it| format!("byte v{it}; ")).collect();
     folder.write("wide.pml", &format!("{vars} active proctype P() {{ skip }}"));
-    has(&Explorer::of(&folder, &["wide.pml"]).page("/at/"), &["and 4 further lines"]);
+    has(&ExplorerServer::of(&folder, &["wide.pml"]).page("/at/"), &["and 4 further lines"]);
 }
 
 /// Each kind of property has its words.
@@ -475,7 +477,7 @@ fn the_value_of_each_property_is_shown() {
         "claim.pml",
         "byte x; active proctype P() { x = 1; x = 2 } never { do :: x == 2 -> break :: else od }",
     );
-    let explorer = Explorer::of(&folder, &["claim.pml"]);
+    let explorer = ExplorerServer::of(&folder, &["claim.pml"]);
     has(&explorer.page("/at/0"), &["its end is not reached here"]);
     let mut page = explorer.page("/at/0");
     while let Some((address, _)) = actions(&page).first().cloned() {
@@ -487,9 +489,9 @@ fn the_value_of_each_property_is_shown() {
         "byte x; process P { state a; init a; trans a -> a { guard x < 3; effect x = x + 1; }; }
          process L { state q; init q; accept q; trans q -> q { guard x < 2; }; } system async property L;",
     );
-    has(&Explorer::of(&folder, &["own.dve"]).page("/at/0"), &["no single state decides it"]);
+    has(&ExplorerServer::of(&folder, &["own.dve"]).page("/at/0"), &["no single state decides it"]);
     let model = format!("{}/models/tla/two_phase_commit.tla", env!("CARGO_MANIFEST_DIR"));
-    let page = Explorer::of(&folder, &[&model, "--cover", "FALSE"]).page("/at/0");
+    let page = ExplorerServer::of(&folder, &[&model, "--cover", "FALSE"]).page("/at/0");
     has(&page, &["a search looks for a state in which it holds"]);
 }
 
@@ -515,13 +517,13 @@ fn links_are_followed_by_keyboard() {
     folder.write("many.pml", "active [12] proctype P() { skip; skip }");
     assert_eq!(folder.run(&["check", "c.pml", "--dir", "d", "--no-trace"]).code, 1);
     let pressed = |target: &str, path: &str, keys: &str| {
-        let page = Explorer::of(&folder, &[target]).page(path);
+        let page = ExplorerServer::of(&folder, &[target]).page(path);
         let probe = PROBE.replace("KEYS", keys);
         folder.write("probed.html", &page.replacen("<style>", &format!("{probe}<style>"), 1));
         let address = format!("file://{}", folder.path("probed.html").display());
         opened(browser, &folder, &address, 2000)
     };
-    let end = Explorer::of(&folder, &["d"]).moved("/");
+    let end = ExplorerServer::of(&folder, &["d"]).moved("/");
     let told = pressed("d", "/at/0", "['0', 'b', 'n', 'e', 'i', 'x', '/']");
     let followed = ["/at/0.0", "/at/", "/at/0.0", end.as_str(), "/at/"];
     assert_eq!(told, json!({ "errors": [], "followed": followed, "focus": "until" }));

@@ -6,14 +6,14 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 /// A response.
-pub(super) struct Response {
+pub(super) struct PageResponse {
     pub code: u16,
     pub head: String,
     pub text: String,
 }
 
 /// Sends a request line with further headers, each ending in a line break. It ends up at an address.
-pub(super) fn requested(address: &str, line: &str, headers: &str) -> Response {
+pub(super) fn requested(address: &str, line: &str, headers: &str) -> PageResponse {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
     let mut answer = Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn requested(address: &str, line: &str, headers: &str) -> Response {
     let answer = String::from_utf8(answer).unwrap();
     let (head, text) = answer.split_once("\r\n\r\n").unwrap();
     let code = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Response { code, head: head.to_owned(), text: text.to_owned() }
+    PageResponse { code, head: head.to_owned(), text: text.to_owned() }
 }
 
 impl Folder {

@@ -4,7 +4,7 @@
 //! a message.
 
 use super::page::{browser, opened};
-use super::served::{Response, requested};
+use super::served::{PageResponse, requested};
 use super::{Folder, Ran};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -69,7 +69,7 @@ impl Folder {
 
 /// The answer to a request: its status, its head, and its text.
 fn asked(address: &str, line: &str, host: &str) -> (u16, String, String) {
-    let Response { code, head, text } = requested(address, line, &format!("Host: {host}\r\n"));
+    let PageResponse { code, head, text } = requested(address, line, &format!("Host: {host}\r\n"));
     (code, head, text)
 }
 

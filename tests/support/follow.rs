@@ -13,7 +13,7 @@ use spillway::model::{
 };
 use spillway::reduce::rewriting::{ProgramForm, RewrittenProgram};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict};
 use spillway::session::{CheckResult, TextModel};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
@@ -199,22 +199,7 @@ fn explored(model: &dyn StateSpace) -> SearchOutcome {
 }
 
 /// Limits that check everything and never stop.
-pub const ALL: SearchLimits = SearchLimits {
-    checks: CheckSelection {
-        deadlock: true,
-        assertions: true,
-        invariants: true,
-        faults: true,
-        claims: true,
-    },
-    stop_on_violation: false,
-    stop_within_level: false,
-    stop_when_answered: false,
-    max_states: None,
-    shortest: false,
-    coverage: true,
-    hunts: false,
-};
+pub const ALL: SearchLimits = SearchLimits { stop_on_violation: false, ..SearchLimits::DEFAULT };
 
 /// Returns the findings with their depths.
 fn levels(outcome: &SearchOutcome) -> Vec<String> {

@@ -26,21 +26,23 @@ pub struct SearchLimits {
 
 impl Default for SearchLimits {
     fn default() -> Self {
-        let checks = CheckSelection::default();
-        SearchLimits {
-            checks,
-            stop_on_violation: true,
-            stop_within_level: false,
-            stop_when_answered: false,
-            max_states: None,
-            shortest: false,
-            coverage: true,
-            hunts: false,
-        }
+        SearchLimits::DEFAULT
     }
 }
 
 impl SearchLimits {
+    /// The default: all checks, and the end at the first violation.
+    pub const DEFAULT: SearchLimits = SearchLimits {
+        checks: CheckSelection::ALL,
+        stop_on_violation: true,
+        stop_within_level: false,
+        stop_when_answered: false,
+        max_states: None,
+        shortest: false,
+        coverage: true,
+        hunts: false,
+    };
+
     /// Returns whether a search may stop, since all selected properties are decided.
     pub fn are_answered(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         self.stop_when_answered && self.checks.all_decided(model, findings)

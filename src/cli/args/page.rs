@@ -1,4 +1,4 @@
-//! Flags of `report`, `values`, `explore` and `graph`, and of what is told of the command line itself.
+//! Flags of the commands that write pages, graphs and values, and of those that describe the command line and the machine.
 
 use super::expert_args::ExpertArgs;
 use super::{ModelArgs, ModelFlags};

@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::random::SplitMix64;
 use crate::session::SourceModel;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// The name of the goal among the properties of a model.
@@ -103,15 +103,14 @@ struct ReachedState {
 /// count, unless the walk is before its initial state.
 pub(super) fn nearest(walk: &ModelWalk<'_>, goal: &StateGoal, bounds: RunBounds) -> RunResult {
     let walked = walk.walked;
-    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut known: HashSet<Vec<u8>> = HashSet::new();
     let mut reached: Vec<ReachedState> = Vec::new();
     let first = walk.state().map(<[u8]>::to_vec);
     let mut add = |step: &WalkStep, from: Option<usize>, reached: &mut Vec<ReachedState>| {
         let Some(state) = step.state().filter(|it| Some(*it) != first.as_deref()) else { return };
-        numbers.entry(state.to_vec()).or_insert_with(|| {
+        if known.insert(state.to_vec()) {
             reached.push(ReachedState { state: state.to_vec(), from, choice: step.choice });
-            reached.len() - 1
-        });
+        }
     };
     walk.options(bounds.states).iter().for_each(|it| add(it, None, &mut reached));
     let mut next = 0;
@@ -141,9 +140,8 @@ fn choices_to(reached: &[ReachedState], number: usize) -> Vec<usize> {
     choices
 }
 
-/// Takes random steps from the end of a walk. A walk without further steps, or with
-/// very many steps, begins again. The
-/// current state does not count, unless the walk is before its initial state.
+/// Takes random steps from the end of a walk. After a state without steps, or after [`WALK_STEPS_MAX`] steps, it begins
+/// again. The current state does not count, unless the walk is before its initial state.
 pub(super) fn at_random(
     walk: &ModelWalk<'_>,
     goal: &StateGoal,

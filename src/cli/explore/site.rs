@@ -237,33 +237,25 @@ impl<'s> ExplorerSite<'s> {
             Err(error) => return told(400, error.to_string()),
         };
         match found {
-            RunResult::Found(choices) => self.continued(&choices),
+            RunResult::Found(choices) => {
+                let all = [self.choices(), choices].concat();
+                HttpResponse::redirect(self.state_address(&all))
+            }
             RunResult::Nowhere(states) => {
-                let all = count(states as u64, "state");
-                told(
-                    200,
-                    format!(
-                        "No state that can be reached from here satisfies {}: all {all} were visited.",
-                        run.until
-                    ),
-                )
+                let (until, all) = (&run.until, count(states as u64, "state"));
+                let notice = format!(
+                    "No state that can be reached from here satisfies {until}: all {all} were visited."
+                );
+                told(200, notice)
             }
             RunResult::Open(states) => {
-                let all = count(states as u64, "state");
-                told(
-                    200,
-                    format!(
-                        "No state that satisfies {} was found. The search ended at its bound, after {all}.",
-                        run.until
-                    ),
-                )
+                let (until, all) = (&run.until, count(states as u64, "state"));
+                let notice = format!(
+                    "No state that satisfies {until} was found. The search ended at its bound, after {all}."
+                );
+                told(200, notice)
             }
         }
-    }
-
-    /// Sends the browser to the state after further choices.
-    fn continued(&self, choices: &[usize]) -> HttpResponse {
-        HttpResponse::redirect(self.state_address(&[&self.choices()[..], choices].concat()))
     }
 
     /// Searches in the model that has the expression as a further condition. Its steps have the same numbers. `None` if

@@ -17,7 +17,7 @@ pub(super) struct StateTable<'t> {
     pub processes: &'t [String],
     /// The changes since the state before.
     pub changed: &'t [ValueChange<'t>],
-    /// Whether values are counts, of which zeros are left out.
+    /// Whether values are counts. Then zeros are left out.
     pub are_counts: bool,
 }
 
@@ -81,7 +81,7 @@ enum RowChange<'c> {
 }
 
 /// Returns how a row has changed. A change may be that of a part of the row, or of a value that contains it. The value
-/// of a process is its location, of which its variables are no parts.
+/// of a process is its location. Its variables are no parts of that value.
 fn changed_from<'c>(
     old: &HashMap<&str, Option<&'c StateValue>>,
     name: &str,

@@ -100,7 +100,7 @@ enum SystemExpansion<'e, 'm> {
 }
 
 impl<'e, 'm> SystemExpansion<'e, 'm> {
-    /// Returns the expander that tells processes apart, if there is one.
+    /// Returns the expander that records the processes, if there is one.
     fn movers(self) -> Option<&'e FairExpander<'m>> {
         match self {
             SystemExpansion::Fair(movers) => Some(movers),
@@ -296,7 +296,7 @@ impl<'m> ClaimProduct<'m> {
         key.extend_from_slice(&code.to_be_bytes()[8 - self.never.bytes..]);
     }
 
-    /// Expands a state. If processes are told apart, candidates are records of states and the processes that transitions
+    /// Expands a state. With [`SystemExpansion::Fair`], candidates are records of states and the processes that transitions
     /// are fair to.
     fn expand_one(
         &self,

@@ -25,11 +25,11 @@ const LOCATIONS_MAX: usize = 8;
 /// The most letters with different moves.
 const LETTERS_MAX: usize = 64;
 
-/// The most words that are told apart.
+/// The most words that are distinguished.
 const WORDS_MAX: usize = 50_000;
 
-/// The locations of `A` between which a word can be read. Row `q` is byte `q`; bit `t` of it stands for the way from
-/// `q` to `t`.
+/// The locations of `A` between which a word can be read. Row `q` is byte `q`. Its bit `t` is set if there is a
+/// way from `q` to `t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct WordGraph {
     ways: u64,
@@ -38,7 +38,7 @@ struct WordGraph {
 }
 
 /// An edge of an automaton that reads a letter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct ReadingEdge {
     from: usize,
     to: usize,
@@ -55,10 +55,17 @@ struct RunAutomaton {
 /// A word that the other automaton reads between two of its states, and the graph of the word in `A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct ReadWord {
-    from: usize,
-    to: usize,
-    is_accepting: bool,
+    way: ReadingEdge,
     graph: WordGraph,
+}
+
+impl ReadWord {
+    /// Returns the word followed by a letter that the other automaton reads along `edge`, with this graph.
+    fn then(self, edge: ReadingEdge, graph: WordGraph) -> ReadWord {
+        let is_accepting = self.way.is_accepting || edge.is_accepting;
+        let way = ReadingEdge { from: self.way.from, to: edge.to, is_accepting };
+        ReadWord { way, graph: self.graph.then(graph) }
+    }
 }
 
 impl NeverClaim<'_> {
@@ -127,17 +134,7 @@ impl RunAutomaton {
 
     /// Returns `cl(A)`: it may read a letter once where `A` reads it several times.
     fn without_repetitions(&self) -> RunAutomaton {
-        let edges = self.edges.iter().map(|own| {
-            let once = WordGraph::of(own);
-            let mut any = once;
-            loop {
-                let more = any.or(any.then(once));
-                if more == any {
-                    return any.edges();
-                }
-                any = more;
-            }
-        });
+        let edges = self.edges.iter().map(|own| WordGraph::of(own).repeated().edges());
         RunAutomaton { start: self.start, edges: edges.collect() }
     }
 
@@ -157,16 +154,10 @@ impl RunAutomaton {
             }
         }
         let letters = other.edges.iter().zip(&graphs);
-        let mut open: Vec<ReadWord> = letters
-            .flat_map(|(edges, &graph)| {
-                edges.iter().map(move |&ReadingEdge { from, to, is_accepting }| ReadWord {
-                    from,
-                    to,
-                    is_accepting,
-                    graph,
-                })
-            })
-            .collect();
+        let of_letter = |(edges, &graph): (&'_ Vec<ReadingEdge>, &WordGraph)| -> Vec<ReadWord> {
+            edges.iter().map(|&way| ReadWord { way, graph }).collect()
+        };
+        let mut open: Vec<ReadWord> = letters.flat_map(of_letter).collect();
         let mut words: HashSet<ReadWord> = HashSet::new();
         while let Some(word) = open.pop() {
             if !words.insert(word) {
@@ -175,19 +166,15 @@ impl RunAutomaton {
             if words.len() > WORDS_MAX {
                 return None;
             }
-            let is_loop = word.from == word.to && word.is_accepting;
-            let stems = stems.get(&word.from).into_iter().flatten();
+            let ReadingEdge { from, to, is_accepting } = word.way;
+            let is_loop = from == to && is_accepting;
+            let stems = stems.get(&from).into_iter().flatten();
             if is_loop && !stems.into_iter().all(|&it| word.graph.accepts_from(it)) {
                 return Some(false);
             }
             for (edges, &graph) in other.edges.iter().zip(&graphs) {
-                let behind = edges.iter().filter(|it| it.from == word.to);
-                open.extend(behind.map(|it| ReadWord {
-                    from: word.from,
-                    to: it.to,
-                    is_accepting: word.is_accepting || it.is_accepting,
-                    graph: word.graph.then(graph),
-                }));
+                let behind = edges.iter().filter(|it| it.from == to);
+                open.extend(behind.map(|&edge| word.then(edge, graph)));
             }
         }
         Some(true)
@@ -240,6 +227,18 @@ impl WordGraph {
         both
     }
 
+    /// Returns the ways of the word repeated once or more.
+    fn repeated(self) -> WordGraph {
+        let mut any = self;
+        loop {
+            let more = any.or(any.then(self));
+            if more == any {
+                return any;
+            }
+            any = more;
+        }
+    }
+
     /// Returns the locations that are reached from a set of locations.
     fn behind_set(self, locations: u8) -> u8 {
         let all = (0..LOCATIONS_MAX).filter(|it| locations >> it & 1 == 1);
@@ -248,14 +247,7 @@ impl WordGraph {
 
     /// Returns whether the word, repeated for ever, is accepted from one of some locations.
     fn accepts_from(self, locations: u8) -> bool {
-        let mut any = self;
-        loop {
-            let more = any.or(any.then(self));
-            if more == any {
-                break;
-            }
-            any = more;
-        }
+        let any = self.repeated();
         // The locations on a cycle with an accepting edge.
         let cycles = (0..LOCATIONS_MAX).filter(|&it| row(any.accepting, it) >> it & 1 == 1);
         let cycles = cycles.fold(0_u8, |all, it| all | 1 << it);

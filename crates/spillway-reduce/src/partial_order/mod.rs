@@ -46,8 +46,8 @@ mod tables;
 pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
 
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
-    ReductionTraits, confluence, simultaneous,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
+    ReductionStack, ReductionTraits, confluence, simultaneous,
 };
 use chains::{ChainBuffers, ChainRunner};
 use model::PartialOrderModel;
@@ -167,6 +167,12 @@ impl PartialOrderMethod {
             PartialOrderMethod::ConfluentConditional => Some(PartialOrderMethod::Conditional),
             other => Some(other),
         }
+    }
+
+    /// Returns the refusal of partial order with this method.
+    pub fn refusal(self, reason: NotApplied) -> ReductionRefusal {
+        let (reductions, name) = (vec![POR.name.into()], self.reduction_name());
+        ReductionRefusal { reductions, name, reason }
     }
 
     /// Returns the name of the reduction.

@@ -125,11 +125,13 @@ impl<'m> PartialOrderModel<'m> {
         }
     }
 
-    /// Computes the enabled and the chosen instances of a block of states. Returns `false` on failure.
+    /// Computes the enabled and the chosen instances of a block of states. With `needs_proviso` the successors of states
+    /// with proviso obligations decide on full expansion. Returns `false` on failure.
     fn examine_block(
         &self,
         states: &[u8],
         out: &mut SuccessorSink,
+        needs_proviso: bool,
         work: &mut ExpansionBuffers<'m>,
     ) -> bool {
         let width = self.model.width();
@@ -157,7 +159,7 @@ impl<'m> PartialOrderModel<'m> {
             work.chosen.words_mut(at).copy_from_slice(chosen);
             if chosen != enabled {
                 work.put_off += 1;
-                if !is_good || self.choosers.ignores_self_loops() {
+                if needs_proviso && !is_good || self.choosers.ignores_self_loops() {
                     work.partial.push(PartialExpansion { at, is_good });
                 }
             }
@@ -173,7 +175,8 @@ impl<'m> PartialOrderModel<'m> {
         handling: ProvisoHandling<'_, '_>,
         work: &mut ExpansionBuffers<'m>,
     ) {
-        if !self.examine_block(states, out, work) {
+        let needs_proviso = !matches!(handling, ProvisoHandling::Left);
+        if !self.examine_block(states, out, needs_proviso, work) {
             return;
         }
         // If all transitions are taken, the base model has code that expands the block at once.

@@ -91,7 +91,7 @@ impl LocationRanks {
 }
 
 impl StaticOrder {
-    /// Returns the instances whose transitions ascend, for choices of which that is demanded or not.
+    /// Returns the instances whose transitions ascend. `are_demanded` says whether the proviso demands that.
     pub fn ascending(&self, are_demanded: bool) -> AscendingInstances {
         AscendingInstances { instances: self.climbing.clone(), are_demanded }
     }

@@ -97,11 +97,8 @@ impl ExternalSearch<'_> {
     /// Hunts once, given the transitions of the search. Returns the replayed finding.
     fn hunt(&mut self, executed: u64) -> Result<Option<SavedHuntFinding>> {
         let number = self.hunts.passed;
-        let mut distances = Vec::new();
-        if self.limits.checks.deadlock {
-            distances.push(TargetDistance::Successors);
-        }
         let checks = self.limits.checks;
+        let distances = TargetDistance::for_checks(checks);
         let target = HuntTarget { model: self.model, checks, accepts: None, distances };
         let bytes = self.plan.hunt_bytes();
         let transitions = if number == 0 { FIRST_TRANSITIONS } else { executed / SHARE };

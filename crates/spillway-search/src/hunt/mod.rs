@@ -3,13 +3,15 @@
 //! A hunt runs a portfolio of [strategies] on every thread until one of them meets a violation or a limit ends the hunt.
 //! A strategy visits some states and never all of them, so a hunt without a result proves nothing.
 //!
-//! - [`target`]: the state space, the checks, and distances to a violation;
-//! - [`fingerprints`]: a bounded set of fingerprints of states; [`path_index`]: the states on a path;
-//! - [`state_tree`]: known states, each with the state before it;
-//! - [`worker`]: one thread: expansions, random numbers, limits and counters;
-//! - [`random_walk`], [`dive`], [`best_first`]: the strategies; [`strategies`]: their table;
-//! - [`portfolio`]: the threads, and the choice of the finding;
-//! - [`shorten`]: shorter paths to the same violation;
+//! - [`target`]: the state space, the checks, and distances to a violation.
+//! - [`fingerprints`]: a bounded set of fingerprints of states.
+//! - [`path_index`]: the states on a path.
+//! - [`state_tree`]: known states, each with the state before it.
+//! - [`worker`]: one thread, with its expansions, random numbers, limits and counters.
+//! - [`random_walk`], [`dive`], [`best_first`]: the strategies.
+//! - [`strategies`]: the table of the strategies.
+//! - [`portfolio`]: the threads, and the choice of the finding.
+//! - [`shorten`]: shorter paths to the same violation.
 //! - [`bounded`]: the options of short hunts within a search.
 //!
 //! # Repeatability

@@ -17,6 +17,16 @@ pub enum TargetDistance<'a> {
     Function(Box<DistanceFn<'a>>),
 }
 
+impl TargetDistance<'_> {
+    /// Returns the distances that any state space has for some checks.
+    pub fn for_checks<'a>(checks: CheckSelection) -> Vec<TargetDistance<'a>> {
+        match checks.deadlock {
+            true => vec![TargetDistance::Successors],
+            false => Vec::new(),
+        }
+    }
+}
+
 /// The target of a hunt.
 pub struct HuntTarget<'a> {
     /// The state space. All of its transitions are explored.

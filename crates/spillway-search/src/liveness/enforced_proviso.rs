@@ -46,13 +46,9 @@ impl<'a> EnforcedProviso<'a> {
         self.is_full[number] = is_full;
     }
 
-    /// Demands that a state at the end of a cycle is fully expanded. Returns whether it must be expanded again.
-    pub fn close_cycle(&mut self, number: u32, state: &[u8]) -> bool {
-        let is_full = self.is_full.get(number as usize).copied().unwrap_or(true);
-        if !is_full {
-            self.full_parts.insert(self.space.choosing_part(state).into());
-        }
-        !is_full
+    /// Demands that a state is fully expanded, with all states that have its choosing part.
+    pub fn demand_full(&mut self, state: &[u8]) {
+        self.full_parts.insert(self.space.choosing_part(state).into());
     }
 
     /// Returns whether the search must start again, since one of its states was not fully expanded and must be.

@@ -83,6 +83,13 @@ struct NestedDfsFrame {
     faults: u64,
 }
 
+impl NestedDfsFrame {
+    /// Returns whether the state was expanded by all of its transitions.
+    fn is_full(&self) -> bool {
+        self.counters.partially_expanded == 0
+    }
+}
+
 /// The outcome of a search.
 enum DfsOutcome {
     Through,
@@ -272,7 +279,7 @@ impl<'a> NestedDfs<'a> {
         self.counters += frame.counters;
         self.faults += frame.faults;
         if let Some(proviso) = &mut self.proviso {
-            proviso.enter(at, frame.counters.partially_expanded == 0);
+            proviso.enter(at, frame.is_full());
         }
         Ok(frame)
     }
@@ -280,14 +287,14 @@ impl<'a> NestedDfs<'a> {
     /// Notes that the state of a frame leads to a state on the path. Begins the frame again if the proviso demands that
     /// its state is fully expanded.
     fn close_cycle(&mut self, frame: &mut NestedDfsFrame) -> Result<()> {
-        let state = &self.states[frame.at as usize];
-        let Some(proviso) = &mut self.proviso else { return Ok(()) };
-        if proviso.close_cycle(frame.at, state) {
-            self.held -= frame.successors.len() as u64;
-            self.counters -= frame.counters;
-            self.faults -= frame.faults;
-            *frame = self.open(frame.at)?;
-        }
+        let Some(proviso) = self.proviso.as_mut().filter(|_| !frame.is_full()) else {
+            return Ok(());
+        };
+        proviso.demand_full(&self.states[frame.at as usize]);
+        self.held -= frame.successors.len() as u64;
+        self.counters -= frame.counters;
+        self.faults -= frame.faults;
+        *frame = self.open(frame.at)?;
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Tests of the cycle proviso of the nested depth-first search, on random graphs.
 
 use super::*;
+use spillway_base::random::SplitMix64;
 use spillway_model::{Capabilities, CycleProvisoStateSpace, SystemDescription, any_bits};
 use std::collections::BTreeSet;
 
@@ -20,19 +21,9 @@ struct RandomProduct {
     accepting: BTreeSet<[u8; 2]>,
 }
 
-/// A linear congruential generator.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u8) -> u8 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(bound)) as u8
-    }
-
-    fn state(&mut self) -> [u8; 2] {
-        [self.below(SYSTEM), self.below(LOCATIONS)]
-    }
+/// Returns a random state.
+fn draw(random: &mut SplitMix64) -> [u8; 2] {
+    [random.below(SYSTEM.into()) as u8, random.below(LOCATIONS.into()) as u8]
 }
 
 fn number(state: &[u8]) -> usize {
@@ -45,21 +36,21 @@ fn all_states() -> impl Iterator<Item = [u8; 2]> {
 
 impl RandomProduct {
     fn of(seed: u64) -> RandomProduct {
-        let mut dice = Dice(seed);
+        let mut random = SplitMix64::new(seed);
         let mut product = RandomProduct::default();
         // In some states of the system nothing is omitted.
-        let is_reduced: Vec<bool> = (0..SYSTEM).map(|_| dice.below(4) > 0).collect();
+        let is_reduced: Vec<bool> = (0..SYSTEM).map(|_| random.below(4) > 0).collect();
         for [system, _] in all_states() {
-            let targets =
-                |dice: &mut Dice, most| (0..1 + dice.below(most)).map(|_| dice.state()).collect();
-            product.chosen.push(targets(&mut dice, 2));
+            let count = 1 + random.below(2);
+            product.chosen.push((0..count).map(|_| draw(&mut random)).collect());
             let others = match is_reduced[usize::from(system)] {
-                true => vec![dice.state()],
+                true => vec![draw(&mut random)],
                 false => Vec::new(),
             };
             product.others.push(others);
         }
-        product.accepting = (0..dice.below(4)).map(|_| dice.state()).collect();
+        let count = random.below(4);
+        product.accepting = (0..count).map(|_| draw(&mut random)).collect();
         product
     }
 
@@ -153,8 +144,7 @@ fn on_cycles(
     states.iter().filter(comes_back).copied().collect()
 }
 
-/// Without an accepting cycle, each cycle of what was searched has a fully expanded state, and the rest of the space is
-/// that of the states that the search says to expand fully.
+/// If a search finds no accepting cycle, the reduced product has none, and each of its cycles has a fully expanded state.
 #[test]
 fn each_cycle_has_a_fully_expanded_state() {
     let limits = ProbeLimits { states: 1_000, bytes: 1 << 20 };
