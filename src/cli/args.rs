@@ -1,5 +1,6 @@
 //! Commands and flags.
 
+mod editors;
 mod expert_args;
 mod expert_options;
 mod headings;
@@ -14,6 +15,7 @@ mod short_help;
 mod task;
 mod trace;
 
+pub use editors::EditorArgs;
 pub(in crate::cli) use expert_args::ExpertArgs;
 pub use expert_args::{former_flag, requested_text};
 pub use hunt::HuntArgs;
@@ -90,6 +92,20 @@ Examples:
   spillway trace DIR --as plantuml > trace.puml
       Draw the counterexample as a sequence diagram.";
 
+const LSP_EXAMPLES: &str = "\
+Examples:
+  spillway lsp
+      Serve an editor; docs/how-to/editors.md shows the settings of editors.
+  spillway lsp --max-time 10s --memory 256MiB
+      Stop the checks of the editor after ten seconds; use at most 256 MiB.";
+
+const DAP_EXAMPLES: &str = "\
+Examples:
+  spillway dap
+      Serve the debugger of an editor; docs/how-to/editors.md shows the settings of editors.
+  spillway dap --max-states 100000
+      Stop the search for a counterexample at 100,000 states.";
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
@@ -125,6 +141,12 @@ pub enum CliCommand {
     Task(TaskArgs),
     /// Write a small model with comments, to start from
     New(NewArgs),
+    /// Serve an editor with diagnostics, hovers, outlines and checks of models (Language Server Protocol)
+    #[command(after_long_help = LSP_EXAMPLES)]
+    Lsp(EditorArgs),
+    /// Serve an editor with steps through counterexamples and models (Debug Adapter Protocol)
+    #[command(after_long_help = DAP_EXAMPLES)]
+    Dap(EditorArgs),
     /// Examine this machine and suggest flags
     Doctor(DoctorArgs),
     /// Print the completion script of a shell

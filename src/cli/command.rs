@@ -39,7 +39,8 @@ pub(super) struct ModelInput {
 }
 
 impl ModelInput {
-    fn new(path: &Path, config: &CheckConfig) -> Result<ModelInput, CommandFailure> {
+    /// Creates the model in a file with a configuration.
+    pub(super) fn new(path: &Path, config: &CheckConfig) -> Result<ModelInput, CommandFailure> {
         let language = config.model.language.as_deref().map(|name| {
             Language::from_name(name).ok_or_else(|| {
                 let known: Vec<&str> = LANGUAGES.iter().map(|it| it.name).collect();

@@ -4,7 +4,6 @@ mod presentation;
 
 use super::args::TraceArgs;
 use super::command::{CheckCommand, ResumeCommand, SessionOptions};
-use super::explored_trace::FoundTrace;
 use super::failure::{self, CommandFailure};
 use super::output::stopped_message;
 use super::preparation::SearchPreparation;
@@ -27,10 +26,10 @@ use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::search::{SearchControl, SearchVerdict, events};
 use crate::session::config::StoreKind;
 use crate::session::{
-    CheckConfig, CheckObserver, DirectoryContents, EmptinessOutcome, Error, Fairness, KeyOrder,
-    LivenessCheck, LivenessResult, LivenessSession, LivenessStage, LivenessSummary, ProductCheck,
-    ProductOptions, PropertyRequest, ReplayedRun, SearchBudget, SearchDirectory, SearchJob,
-    SearchSnapshot, SearchState, SweepStatus, TextModel, with_product,
+    CheckConfig, CheckObserver, DirectoryContents, EmptinessOutcome, Error, Fairness, FoundTrace,
+    KeyOrder, LivenessCheck, LivenessResult, LivenessSession, LivenessStage, LivenessSummary,
+    ProductCheck, ProductOptions, PropertyRequest, ReplayedRun, SearchBudget, SearchDirectory,
+    SearchJob, SearchSnapshot, SearchState, SweepStatus, TextModel, with_product,
 };
 use presentation::{
     ErrorPolicy, LivenessPrintOptions, LivenessReport, SearchProvenance, code, print_outcome,

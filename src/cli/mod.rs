@@ -7,12 +7,19 @@ mod color;
 mod command;
 mod control;
 mod doctor;
+#[cfg(feature = "editors")]
+mod editors;
+#[cfg(not(feature = "editors"))]
+#[path = "no_editors.rs"]
+mod editors;
 mod explain;
 #[cfg(feature = "http")]
 mod explore;
 #[cfg(not(feature = "http"))]
 #[path = "no_explore.rs"]
 mod explore;
+#[cfg(any(feature = "editors", feature = "http"))]
+mod explored_input;
 mod explored_trace;
 mod failure;
 mod foreign_flags;
@@ -47,6 +54,8 @@ mod simulate;
 mod slot_survey;
 mod slots;
 mod specification;
+#[cfg(any(feature = "editors", feature = "http"))]
+mod state_goal;
 mod state_space_queries;
 mod status;
 mod stdio_origin;
@@ -97,10 +106,12 @@ pub fn run() -> ExitCode {
         CliCommand::Trace(args) => args.json,
         CliCommand::Values(args) => args.json,
         CliCommand::Completions(_)
+        | CliCommand::Dap(_)
         | CliCommand::Doctor(_)
         | CliCommand::Explain(_)
         | CliCommand::Explore(_)
         | CliCommand::Graph(_)
+        | CliCommand::Lsp(_)
         | CliCommand::Man(_)
         | CliCommand::New(_)
         | CliCommand::Report(_)
@@ -126,7 +137,9 @@ pub fn run() -> ExitCode {
         CliCommand::Doctor(args) => doctor::doctor(&args),
         CliCommand::New(args) => new::new(&args),
         CliCommand::Explore(args) => explore::explore(&args),
+        CliCommand::Dap(args) => editors::dap(&args),
         CliCommand::Graph(args) => graph::graph(&args),
+        CliCommand::Lsp(args) => editors::lsp(&args),
         CliCommand::Report(args) => report::report(&args),
         CliCommand::Explain(args) => explain::explain(&args),
         CliCommand::Simulate(args) => simulate::simulate(&args),

@@ -123,3 +123,24 @@ impl<'w> ModelWalk<'w> {
         self.walked.violations(state).into_iter().filter(is_violated).collect()
     }
 }
+
+#[cfg(any(feature = "editors", feature = "http"))]
+impl ModelWalk<'_> {
+    /// Takes the next step of this number. Returns whether there is one.
+    pub(super) fn take(&mut self, choice: usize) -> bool {
+        let step = self.find_step(|number, _| number == choice);
+        let is_there = step.is_some();
+        self.steps.extend(step);
+        is_there
+    }
+
+    /// Goes to the end of a path. The part in common with the walk is kept. If a choice does not exist, the walk ends
+    /// before it, and the result is false.
+    pub(super) fn go(&mut self, choices: &[usize]) -> bool {
+        let steps = &mut self.steps;
+        let common = steps.iter().zip(choices).take_while(|(step, choice)| step.choice == **choice);
+        let common = common.count();
+        steps.truncate(common);
+        choices[common..].iter().all(|&it| self.take(it))
+    }
+}

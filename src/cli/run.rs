@@ -1,7 +1,6 @@
 //! `check` and `resume`: one session of a search, from the directory to the exit code.
 
 use super::command::{CheckCommand, ResumeCommand, SessionOptions};
-use super::explored_trace::FoundTrace;
 use super::failure::{self, CommandFailure};
 use super::next_commands::{self, CounterexampleShape};
 use super::notify;
@@ -27,9 +26,9 @@ use crate::search::trace::Counterexample;
 use crate::search::{SearchControl, SearchVerdict};
 use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
-    CheckConfig, DirectoryContents, Fairness, ReadySession, ReductionChoice, SearchBudget,
-    SearchDirectory, SearchedModel, Session, SourceModel, SpecificationModel, StoredSearch,
-    TextModel, TextSearch, UnreducedSearch,
+    CheckConfig, DirectoryContents, Fairness, FoundTrace, ReadySession, ReductionChoice,
+    SearchBudget, SearchDirectory, SearchedModel, Session, SourceModel, SpecificationModel,
+    StoredSearch, TextModel, TextSearch, UnreducedSearch,
 };
 use std::sync::Arc;
 

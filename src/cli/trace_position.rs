@@ -1,13 +1,14 @@
 //! The start of a walk: an initial state, or a step of a saved counterexample.
 
-use super::explored_trace::FoundTrace;
 use super::failure::CommandFailure;
 use super::model_walk::ModelWalk;
 use super::trace::CheckpointedSearch;
 use super::{CommandResult, liveness, trace};
 use crate::model::{StepDescription, StepOutcome};
 use crate::report::count;
-use crate::session::{DirectoryContents, SearchDirectory, SourceModel, trace_directory};
+use crate::session::{
+    DirectoryContents, FoundTrace, SearchDirectory, SourceModel, trace_directory,
+};
 use std::path::{Path, PathBuf};
 
 /// A step of a counterexample.

@@ -1,5 +1,7 @@
 //! The result of a search.
 
+#[cfg(feature = "languages")]
+use super::{DirectoryContents, FoundTrace, SourceModel, TraceVisitor};
 use super::{Error, EventuallyCheck, EventuallyVerdict, Session};
 use crate::model::{EVENTUALLY, PropertyInfo, SOMETIMES, Violation};
 use crate::report::{
@@ -55,6 +57,21 @@ impl<'m> CheckResult<'m> {
     #[cfg(feature = "languages")]
     pub(super) fn report(&self) -> Option<report::Report<'_>> {
         self.session.report()
+    }
+
+    /// Passes the counterexample to a function, if there is one. `model` provides the texts.
+    #[cfg(feature = "languages")]
+    pub(super) fn visit_trace(
+        &self,
+        model: &dyn SourceModel,
+        visit: &mut TraceVisitor<'_>,
+    ) -> Result<(), Error> {
+        let Some((violation, way)) = self.session.counterexample(&self.control)? else {
+            return Ok(());
+        };
+        let job = DirectoryContents::read(&self.session.directory.path)?.job;
+        visit(&job, &FoundTrace::of_counterexample(model, &violation, &way));
+        Ok(())
     }
 
     /// Returns the number of visited states.

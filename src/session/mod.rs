@@ -15,16 +15,22 @@ mod check_plan;
 mod check_result;
 #[cfg(feature = "languages")]
 mod compatibility;
+#[cfg(feature = "languages")]
+mod condition_value;
 pub mod config;
 #[cfg(feature = "languages")]
 mod described_values;
 mod directory;
+#[cfg(feature = "languages")]
+mod edited_model;
 mod emptiness_search;
 mod error;
 mod eventually_check;
 mod eventually_verdicts;
 #[cfg(feature = "languages")]
 mod executable;
+#[cfg(feature = "languages")]
+mod found_trace;
 mod frequency_table;
 mod hunt;
 mod in_memory_answer;
@@ -71,6 +77,8 @@ mod storage_choice;
 mod stored_search;
 mod stores;
 #[cfg(feature = "languages")]
+mod symbols;
+#[cfg(feature = "languages")]
 mod tasks;
 mod temporary_search;
 #[cfg(feature = "languages")]
@@ -103,11 +111,15 @@ pub use config::CheckConfig;
 #[cfg(feature = "languages")]
 pub use described_values::observe_described_values;
 pub use directory::{DirectoryContents, SearchDirectory};
+#[cfg(feature = "languages")]
+pub use edited_model::{EditedModel, EditedModelReading, is_same_file};
 pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
 pub use error::{DirectoryConflict, Error};
 pub use eventually_check::{EventuallyCheck, EventuallyVerdict};
 #[cfg(feature = "languages")]
 pub use executable::ExecutableProgram;
+#[cfg(feature = "languages")]
+pub use found_trace::{FoundTrace, TraceVisitor};
 pub use frequency_table::FrequencyTableError;
 pub use hunt::{HuntRequest, StateHunt, StateHuntResult};
 #[cfg(feature = "languages")]
@@ -150,6 +162,8 @@ pub use source_model::SourceModel;
 pub use specification::SpecificationModel;
 pub use stored_search::{ReadySession, StoredSearch};
 pub use stores::{STORES, StoreEntry, StoreOption, StoreOptionError};
+#[cfg(feature = "languages")]
+pub use symbols::{ModelSymbol, StoredValues, SymbolKind};
 #[cfg(feature = "languages")]
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};

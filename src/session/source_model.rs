@@ -1,6 +1,7 @@
 //! Models that are read from texts: programs and specifications.
 
 use super::searched_model::{ModelSummary, SearchedModel};
+use super::symbols::{self, ModelSymbol};
 use super::{SearchBudget, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::front::Language;
@@ -40,6 +41,9 @@ pub trait SourceModel {
 
     /// Returns the program, if the model is one.
     fn as_program(&self) -> Option<&TextModel>;
+
+    /// Returns the names that it declares.
+    fn symbols(&self) -> Vec<ModelSymbol>;
 
     /// Returns the name of the model's file.
     fn name(&self) -> &str {
@@ -84,5 +88,10 @@ impl SourceModel for TextModel {
 
     fn as_program(&self) -> Option<&TextModel> {
         Some(self)
+    }
+
+    fn symbols(&self) -> Vec<ModelSymbol> {
+        let properties = self.interp.properties();
+        symbols::of_program(self.interp.program(), self.interp.layout(), &properties)
     }
 }

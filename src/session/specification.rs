@@ -2,6 +2,7 @@
 
 use super::searched_model::{ModelSummary, SearchedModel};
 use super::source_model::SourceModel;
+use super::symbols::{self, ModelSymbol, StoredValues, SymbolKind};
 use super::{CheckConfig, Error, SearchBudget, SearchJob, StoredSearch, TextModel, UnreducedModel};
 use crate::diag::Diagnostic;
 use crate::front::{Language, tla};
@@ -9,16 +10,25 @@ use crate::model::{PreservedProperties, ReductionSummary, StateCondition, System
 use crate::report::CheckScope;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use crate::tla::SpecificationRequest;
 use crate::tla::eval::CompiledSpecification;
 use crate::tla::modules::{NamedText, SearchPath};
+use crate::tla::resolve::tree as tla_tree;
 use crate::tla::system::SpecificationSystem;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The variable with further folders of modules.
 const LIBRARY_VARIABLE: &str = "TLA_LIBRARY";
+
+/// The files of a specification.
+#[derive(Clone, Copy)]
+struct SpecificationFiles<'f> {
+    root: &'f Path,
+    configuration: &'f Path,
+    search: &'f SearchPath,
+}
 
 /// A specification in TLA+ that can be searched.
 ///
@@ -83,10 +93,44 @@ impl SpecificationModel {
         search: &SearchPath,
         config: &CheckConfig,
     ) -> Result<(SpecificationModel, Vec<String>), Error> {
+        let mut sources = SourceMap::default();
+        let files = SpecificationFiles { root, configuration, search };
+        let (model, warnings) = SpecificationModel::read_into(&mut sources, files, config)
+            .map_err(|it| Error::text(&it, &sources))?;
+        let warnings = warnings.iter().map(|it| it.render(&model.sources).to_string()).collect();
+        Ok((model, warnings))
+    }
+
+    /// Reads the specification with a file name and the texts of open files, each with its name. They take the place of
+    /// the files. The sources get the texts even if there are errors.
+    pub(super) fn read_edited(
+        path: &Path,
+        open: &[(String, String)],
+        config: &CheckConfig,
+        sources: &mut SourceMap,
+    ) -> Result<(SpecificationModel, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let ModelConfig { configuration, libraries, .. } = &config.model;
+        let library = std::env::var_os(LIBRARY_VARIABLE);
+        let named = |(name, text): &(String, String)| NamedText {
+            path: PathBuf::from(name),
+            text: text.clone(),
+        };
+        let search = SearchPath::new(path, libraries, library.as_deref())
+            .with_open_texts(open.iter().map(named).collect());
+        let beside = path.with_extension(tla::CONFIGURATION_EXTENSION);
+        let configuration = configuration.as_deref().unwrap_or(&beside);
+        let files = SpecificationFiles { root: path, configuration, search: &search };
+        SpecificationModel::read_into(sources, files, config)
+    }
+
+    fn read_into(
+        sources: &mut SourceMap,
+        SpecificationFiles { root, configuration, search }: SpecificationFiles<'_>,
+        config: &CheckConfig,
+    ) -> Result<(SpecificationModel, Vec<Diagnostic>), Vec<Diagnostic>> {
         let conditions = config.properties.conditions();
         let constant = |it: &Definition| format!("{} = {}", it.name, it.text());
         let constants: Vec<String> = config.model.definitions.iter().map(constant).collect();
-        let mut sources = SourceMap::default();
         let request = SpecificationRequest {
             root,
             config: configuration,
@@ -94,13 +138,12 @@ impl SpecificationModel {
             constants: &constants,
             conditions: &conditions,
         };
-        let resolved = request.read(&mut sources).map_err(|it| Error::text(&it, &sources))?;
+        let resolved = request.read(sources)?;
         let program = CompiledSpecification::new(resolved.specification);
-        let system = SpecificationSystem::new(program, &sources, &conditions);
-        let system = system.map_err(|it| Error::text(&[it], &sources))?;
-        let warnings = resolved.warnings.into_iter().chain(system.unapplied());
-        let warnings = warnings.map(|it: Diagnostic| it.render(&sources).to_string()).collect();
-        let config = config.model.clone();
+        let system = SpecificationSystem::new(program, sources, &conditions);
+        let system = system.map_err(|it| vec![it])?;
+        let warnings = resolved.warnings.into_iter().chain(system.unapplied()).collect();
+        let (sources, config) = (sources.clone(), config.model.clone());
         Ok((SpecificationModel { system, sources, conditions, config }, warnings))
     }
 
@@ -210,5 +253,37 @@ impl SourceModel for SpecificationModel {
 
     fn as_program(&self) -> Option<&TextModel> {
         None
+    }
+
+    fn symbols(&self) -> Vec<ModelSymbol> {
+        let specification = &self.system.program().specification;
+        let symbol = ModelSymbol::new;
+        let variables = &specification.variables[..specification.state_variables];
+        let bits = self.system.variable_bits();
+        let variable = |(it, bits): (&tla_tree::Variable, u32)| {
+            let stored =
+                StoredValues { range: None, bits, is_constant: false, is_never_read: false };
+            let found = symbol(SymbolKind::Variable, &it.name, it.span);
+            ModelSymbol { stored: Some(stored), ..found }
+        };
+        let variables = variables.iter().zip(bits).map(variable);
+        let constants = specification.constants.iter();
+        let constants = constants.map(|it| symbol(SymbolKind::Constant, &it.name, it.span));
+        let operators = specification
+            .definitions
+            .iter()
+            .filter(|it| it.origin == tla_tree::DefinitionOrigin::Module && !it.name.contains('!'));
+        let operator = |it: &tla_tree::Definition| {
+            let parameters: Vec<&str> =
+                it.parameters[it.captured..].iter().map(|it| it.name.as_str()).collect();
+            let detail = (!parameters.is_empty()).then(|| format!("({})", parameters.join(", ")));
+            ModelSymbol { detail, ..symbol(SymbolKind::Operator, &it.name, it.span) }
+        };
+        let properties = self.system.properties();
+        let invariants = properties.iter().map(symbols::property_symbol);
+        let unchecked = self.system.unchecked();
+        let unchecked = unchecked.iter().filter_map(symbols::unchecked_symbol);
+        let all = variables.chain(constants).chain(operators.map(operator));
+        all.chain(invariants).chain(unchecked).filter(|it| it.span != Span::default()).collect()
     }
 }

@@ -2,10 +2,10 @@
 
 use super::check_plan::{CheckPlan, PlannedSearch};
 use super::{
-    Check, CheckConfig, CheckDirectory, CheckObserver, DirectoryConflict, Error, LivenessCheck,
-    LivenessSession, LivenessSummary, ProductCheck, ProductOptions, SavedCheck, SavedLimits,
-    SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, SlotCounts, TextModel, read_text,
-    with_product,
+    Check, CheckConfig, CheckDirectory, CheckObserver, DirectoryConflict, Error, FoundTrace,
+    LivenessCheck, LivenessSession, LivenessSummary, ProductCheck, ProductOptions, ReplayedRun,
+    SavedCheck, SavedLimits, SearchBudget, SearchDirectory, SearchOutputs, SilentObserver,
+    SlotCounts, TextModel, TraceVisitor, read_text, with_product,
 };
 use crate::budget::AnalysisBudget;
 use crate::front::{Language, Options};
@@ -13,6 +13,7 @@ use crate::report::{
     PropertyJudgement, PropertyVerdict, TraceDisplayOptions, ViolatingRun, judgements,
     merge_judgements, overall_verdict, sort_violated_first,
 };
+use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::{SearchControl, SearchVerdict};
 use crate::source::SourceMap;
 use std::fmt;
@@ -50,6 +51,8 @@ pub struct ModelText {
     language: &'static Language,
     name: String,
     text: String,
+    /// The texts that take the place of included files, each with the name of the file.
+    included: Vec<(String, String)>,
 }
 
 impl ModelText {
@@ -65,7 +68,7 @@ impl ModelText {
     ) -> Result<ModelText, Error> {
         let known = Language::from_name(language);
         let language = known.ok_or_else(|| Error::Language(language.to_owned()))?;
-        Ok(ModelText { language, name: name.into(), text: text.into() })
+        Ok(ModelText { language, name: name.into(), text: text.into(), included: Vec::new() })
     }
 
     /// Reads the text of a file. The file name extension selects the language.
@@ -78,7 +81,12 @@ impl ModelText {
         let language = Language::from_file_name(&name).ok_or_else(|| {
             Error::Unreadable(format!("the name {name} does not determine the language"))
         })?;
-        Ok(ModelText { language, text: read_text(path)?, name })
+        Ok(ModelText { language, text: read_text(path)?, name, included: Vec::new() })
+    }
+
+    /// Sets texts that take the place of included files, each with the name by which the model includes the file.
+    pub fn with_included(self, included: Vec<(String, String)>) -> ModelText {
+        ModelText { included, ..self }
     }
 
     /// Creates a check of the model.
@@ -86,9 +94,10 @@ impl ModelText {
         TextCheck { model: self, config, dir: None, control: None }
     }
 
-    fn sources(&self) -> SourceMap {
+    pub(super) fn sources(&self) -> SourceMap {
         let mut sources = SourceMap::default();
         sources.add(&*self.name, &*self.text);
+        self.included.iter().for_each(|(name, text)| _ = sources.add(&**name, &**text));
         sources
     }
 }
@@ -99,6 +108,13 @@ pub struct TextCheck<'t> {
     config: &'t CheckConfig,
     dir: Option<PathBuf>,
     control: Option<Arc<SearchControl>>,
+}
+
+/// Where a search of a check is done, and what receives its counterexample.
+struct SearchPlace<'p, 'v> {
+    dir: Option<&'p Path>,
+    control: &'p Arc<SearchControl>,
+    visit: &'p mut TraceVisitor<'v>,
 }
 
 /// The result of a check. `Display` prints the reports of its searches, each with its counterexample.
@@ -144,6 +160,15 @@ impl TextCheck<'_> {
     /// If the text or a property is wrong, the budget is too small, the directory belongs to another check, the disk
     /// fails, or the model fails. The last checkpoint is kept.
     pub fn run(self) -> Result<CheckReport, Error> {
+        self.run_with(&mut |_, _| ())
+    }
+
+    /// Does the same, and passes on each counterexample.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](TextCheck::run).
+    pub fn run_with(self, visit: &mut TraceVisitor<'_>) -> Result<CheckReport, Error> {
         let limits = &self.config.limits;
         let deadline = limits.max_time.and_then(|time| Instant::now().checked_add(time));
         let control = self.control.clone();
@@ -163,8 +188,10 @@ impl TextCheck<'_> {
         for search in &plan.searches {
             let dir = self.dir.as_ref();
             let dir = dir.map(|it| if is_several { it.join(&search.folder) } else { it.clone() });
-            let (judgements, text) =
-                retry_with_slots(|slots| self.search(search, slots, dir.as_deref(), &control))?;
+            let (judgements, text) = retry_with_slots(|slots| {
+                let mut place = SearchPlace { dir: dir.as_deref(), control: &control, visit };
+                self.search(search, slots, &mut place)
+            })?;
             merge_judgements(&mut report.properties, judgements);
             report.texts.push(text);
         }
@@ -192,8 +219,7 @@ impl TextCheck<'_> {
         &self,
         search: &PlannedSearch,
         slots: SlotCounts,
-        dir: Option<&Path>,
-        control: &Arc<SearchControl>,
+        place: &mut SearchPlace<'_, '_>,
     ) -> Result<(Vec<PropertyJudgement>, String), SlotFailure> {
         let language = self.model.language;
         let options = search.config.reading_options(language);
@@ -201,8 +227,9 @@ impl TextCheck<'_> {
         match &search.property {
             None => {
                 let (model, _) = TextModel::load(language, self.model.sources(), options)?;
-                let (model, _) = model.in_key_order(search.config.search.key_order, control)?;
-                let searched = self.search_states(search, &model, dir, control);
+                let (model, _) =
+                    model.in_key_order(search.config.search.key_order, place.control)?;
+                let searched = self.search_states(search, &model, place);
                 searched.map_err(|error| SlotFailure::of(error, &model))
             }
             Some(property) => {
@@ -212,7 +239,7 @@ impl TextCheck<'_> {
                 let finite_runs = search.config.properties.finite_runs;
                 let finite_runs = finite_runs.unwrap_or(request.default_ended_runs());
                 let check = check.reduced(search.config.run_reduction_request(), finite_runs);
-                let searched = search_runs(search, &check, dir, control);
+                let searched = search_runs(search, &check, place);
                 searched.map_err(|error| SlotFailure::of(error, &check.model))
             }
         }
@@ -222,15 +249,15 @@ impl TextCheck<'_> {
         &self,
         search: &PlannedSearch,
         model: &TextModel,
-        dir: Option<&Path>,
-        control: &Arc<SearchControl>,
+        place: &mut SearchPlace<'_, '_>,
     ) -> Result<(Vec<PropertyJudgement>, String), Error> {
-        let mut check =
-            Check::of_text(model).config(search.config.clone()).control(Arc::clone(control));
-        if let Some(dir) = dir {
+        let control = Arc::clone(place.control);
+        let mut check = Check::of_text(model).config(search.config.clone()).control(control);
+        if let Some(dir) = place.dir {
             check = check.dir(dir);
         }
         let found = check.run()?;
+        found.visit_trace(model, place.visit)?;
         let report = found.report();
         Ok((report.map_or(Vec::new(), |it| judgements(&it, None)), found.to_string()))
     }
@@ -240,9 +267,9 @@ impl TextCheck<'_> {
 fn search_runs(
     search: &PlannedSearch,
     check: &LivenessCheck,
-    dir: Option<&Path>,
-    control: &Arc<SearchControl>,
+    place: &mut SearchPlace<'_, '_>,
 ) -> Result<(Vec<PropertyJudgement>, String), Error> {
+    let (dir, control) = (place.dir, place.control);
     let limits = &search.config.limits;
     let goes_on = dir.is_some_and(SearchDirectory::has_search);
     let (memory, threads, exec) = (limits.memory, limits.threads, limits.exec);
@@ -280,7 +307,16 @@ fn search_runs(
                     _ => session.begin(&job, dir, &saved, observer)?,
                 };
                 dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
-                let run = counterexample(check, product, &result.summary)?;
+                let run = match replayed(product, &result.summary)? {
+                    None => String::new(),
+                    Some(run) => {
+                        let text = format_run(check, product, &run);
+                        let model = product.searched.model().description();
+                        let found = FoundTrace::of_run(&check.model, model, run, &check.name);
+                        (place.visit)(&job, &found);
+                        text
+                    }
+                };
                 (result.summary, run)
             }
         };
@@ -293,19 +329,22 @@ fn search_runs(
     })
 }
 
-/// Formats the violating run as text.
-fn counterexample(
-    check: &LivenessCheck,
+/// Returns the violating run, if there is one.
+fn replayed(
     product: &ProductCheck<'_, '_>,
     summary: &LivenessSummary,
-) -> Result<String, Error> {
-    let crate::search::liveness::nested_dfs::ProbeVerdict::Found(lasso) = &summary.found else {
-        return Ok(String::new());
-    };
-    let shown = product.replay(lasso).map_err(Error::Sample)?;
+) -> Result<Option<ReplayedRun>, Error> {
+    match &summary.found {
+        ProbeVerdict::Found(lasso) => product.replay(lasso).map(Some).map_err(Error::Sample),
+        ProbeVerdict::None | ProbeVerdict::Open => Ok(None),
+    }
+}
+
+/// Formats a violating run as text.
+fn format_run(check: &LivenessCheck, product: &ProductCheck<'_, '_>, run: &ReplayedRun) -> String {
     let (model, sources) = (product.searched.model().description(), &check.model.sources);
-    let run = ViolatingRun::with_cycle(model, shown.steps, shown.back, sources);
-    Ok(run.text(sources, &TraceDisplayOptions::default(), &check.name) + "\n")
+    let run = ViolatingRun::with_cycle(model, run.steps.clone(), run.back, sources);
+    run.text(sources, &TraceDisplayOptions::default(), &check.name) + "\n"
 }
 
 /// The error of a search, with more slots for processes if a process lacked one.
@@ -331,7 +370,9 @@ impl From<Error> for SlotFailure {
 }
 
 /// Runs a search, and repeats it with more slots whenever a process lacks one.
-fn retry_with_slots<T>(search: impl Fn(SlotCounts) -> Result<T, SlotFailure>) -> Result<T, Error> {
+fn retry_with_slots<T>(
+    mut search: impl FnMut(SlotCounts) -> Result<T, SlotFailure>,
+) -> Result<T, Error> {
     let mut slots = SlotCounts::new();
     loop {
         match search(slots) {

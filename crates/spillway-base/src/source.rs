@@ -183,6 +183,16 @@ impl SourceFile {
         self.line_starts.partition_point(|&start| start <= offset)
     }
 
+    /// Returns the number of lines.
+    pub fn lines(&self) -> usize {
+        self.line_starts.len()
+    }
+
+    /// Returns the offset of the first byte of a line, counted from 1.
+    pub fn line_start(&self, line: usize) -> u32 {
+        self.line_starts[line - 1]
+    }
+
     /// Returns the text of a line, counted from 1, without its end.
     pub fn line(&self, line: usize) -> &str {
         let start = self.line_starts[line - 1] as usize;
@@ -202,6 +212,13 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
+    /// Creates the sources of a text without a name.
+    pub fn of_text(text: &str) -> SourceMap {
+        let mut sources = SourceMap::default();
+        sources.add("", text);
+        sources
+    }
+
     /// Adds a file of the model and returns its index for spans.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
         self.push(SourceFile::new(name.into(), text.into(), false))

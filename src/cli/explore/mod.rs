@@ -10,17 +10,15 @@ mod site;
 
 use super::args::ExploreArgs;
 use super::command::ModelInput;
-use super::explored_trace::{ExploredModel, ExploredTrace};
+use super::explored_trace::ExploredModel;
 use super::failure::{self, CommandFailure};
 pub(super) use super::http::listen;
 use super::http::{HttpResponse, HttpServer, RequestHandler, RequestTarget};
 use super::model_walk::ModelWalk;
 use super::reachable_graph::walkable;
-use super::trace_position::with_found_trace;
-use super::{CommandResult, model, signals, warn};
+use super::{CommandResult, explored_input, signals};
 use crate::report::WalkedSteps;
-use crate::search::StateStorage;
-use crate::session::{CheckConfig, DirectoryContents, SearchJob, trace_directory};
+use crate::session::CheckConfig;
 use site::ExplorerSite;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,14 +34,15 @@ pub(super) fn explore(args: &ExploreArgs) -> CommandResult {
     let explored = match &args.target {
         it if it.is_dir() => of_directory(args)?,
         it if !it.exists() => return Err(CommandFailure::no_search_and_no_model(it)),
-        _ => of_file(&ModelInput::of_file(&args.target, &args.flags, &args.expert))?,
+        _ => {
+            explored_input::of_file(&ModelInput::of_file(&args.target, &args.flags, &args.expert))?
+        }
     };
     serve(&explored, listener, failure::VERIFIED)
 }
 
 /// Reads the model and the counterexample of a search directory.
 fn of_directory(args: &ExploreArgs) -> Result<ExploredModel, CommandFailure> {
-    let dir = trace_directory(&args.target)?;
     let given = ModelInput::of_file(&args.target, &args.flags, &args.expert);
     if given.config != CheckConfig::default() {
         let shown = args.target.display();
@@ -52,30 +51,7 @@ fn of_directory(args: &ExploreArgs) -> Result<ExploredModel, CommandFailure> {
              of models and properties"
         )));
     }
-    let (contents, mut trace) = (DirectoryContents::read(&dir)?, None);
-    with_found_trace(&dir, &contents, |found| {
-        trace = found.as_ref().map(ExploredTrace::of);
-        Ok(failure::VERIFIED)
-    })?;
-    Ok(ExploredModel { job: contents.job, trace })
-}
-
-/// Reads the model in a file.
-fn of_file(input: &ModelInput) -> Result<ExploredModel, CommandFailure> {
-    let storage = StateStorage::default();
-    let (job, warnings) = match model::is_specification(input)? {
-        true => {
-            let (model, warnings) = model::open_specification(input)?;
-            (SearchJob::of_specification(&input.config, &model, &storage), warnings)
-        }
-        false => {
-            let (model, warnings) = model::open_widest(input)?;
-            let job = SearchJob::new(&input.config, &model, &model.searched(), &storage);
-            (job, warnings)
-        }
-    };
-    warnings.iter().for_each(warn);
-    Ok(ExploredModel { job, trace: None })
+    explored_input::of_directory(&args.target)
 }
 
 /// Serves the pages of a model until a signal ends the process with an exit code.
@@ -96,14 +72,6 @@ pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -
 }
 
 impl ModelWalk<'_> {
-    /// Takes the next step of this number. Returns whether there is one.
-    fn take(&mut self, choice: usize) -> bool {
-        let step = self.find_step(|number, _| number == choice);
-        let is_there = step.is_some();
-        self.steps.extend(step);
-        is_there
-    }
-
     /// Returns its steps for reports.
     fn walked_steps(&self) -> WalkedSteps<'_> {
         WalkedSteps { model: self.walked, steps: self.steps.iter().map(|it| &it.step).collect() }

@@ -5,12 +5,13 @@ use super::address::{
     STATE,
 };
 use super::around::states_around;
-use super::run_to::{self, RunBounds, RunResult, StateGoal};
+use super::run_to::{self, RunBounds, RunResult};
 use crate::cli::explored_trace::ExploredTrace;
 use crate::cli::failure::CommandFailure;
 use crate::cli::http::{HTML, HttpResponse, RequestTarget, TEXT};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
+use crate::cli::state_goal::StateGoal;
 use crate::cli::trail;
 use crate::front::TrailEnd;
 use crate::model::{
@@ -212,16 +213,11 @@ impl<'s> ExplorerSite<'s> {
 
     /// Goes to the end of a path. The part in common with the current walk is kept.
     fn go(&mut self, choices: &[usize]) -> Result<(), ExplorerError> {
-        let steps = &mut self.walk.steps;
-        let common = steps.iter().zip(choices).take_while(|(step, choice)| step.choice == **choice);
-        let common = common.count();
-        steps.truncate(common);
-        for (number, &choice) in choices.iter().enumerate().skip(common) {
-            if !self.walk.take(choice) {
-                return Err(ExplorerError::Choice { number: number + 1, choice });
-            }
+        if self.walk.go(choices) {
+            return Ok(());
         }
-        Ok(())
+        let number = self.walk.steps.len();
+        Err(ExplorerError::Choice { number: number + 1, choice: choices[number] })
     }
 
     /// Searches for a state that satisfies an expression.

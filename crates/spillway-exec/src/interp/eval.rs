@@ -13,7 +13,7 @@ use spillway_ir::{
     PlaceRoot, PlaceSelector, ProcessInstance, Quantifier, ReceivePattern, ScalarType, Type,
     TypeId, message_arity,
 };
-use spillway_model::FaultKind;
+use spillway_model::{FaultKind, RuntimeFault};
 
 impl Interp {
     /// Returns the value of `expr` in `state`.
@@ -197,6 +197,15 @@ impl Interp {
         let locals = mover.map_or_else(LocalEnv::default, LocalEnv::of);
         values.iter().for_each(|&(local, value)| locals.set(local, LocalValue::Value(value)));
         self.eval(expr, state, &locals).ok().map(|value| value != 0)
+    }
+
+    /// Returns the value of an expression without parameters in a state.
+    ///
+    /// # Errors
+    ///
+    /// If the evaluation fails, with the reason.
+    pub fn evaluate(&self, expr: &Expr, state: &[u8]) -> Result<i64, RuntimeFault> {
+        self.eval(expr, state, &LocalEnv::default()).map_err(|it| *it)
     }
 
     /// Returns the failure of an operation on two integers without a result.

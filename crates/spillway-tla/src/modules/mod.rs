@@ -24,6 +24,8 @@ pub struct SearchPath {
     pub folders: Vec<PathBuf>,
     /// The texts that take the place of all files, if there are any.
     texts: Option<Vec<NamedText>>,
+    /// The texts that take the place of single files, as an editor has them.
+    open: Vec<NamedText>,
 }
 
 /// A text that takes the place of a file.
@@ -42,19 +44,26 @@ impl SearchPath {
         let mut folders = vec![own];
         folders.extend(further.iter().cloned());
         folders.extend(library.iter().flat_map(|it| std::env::split_paths(it)));
-        Self { folders, texts: None }
+        Self { folders, ..Self::default() }
+    }
+
+    /// Sets texts that take the place of single files.
+    pub fn with_open_texts(self, open: Vec<NamedText>) -> Self {
+        Self { open, ..self }
     }
 
     /// Creates a search path on which these texts are the only files.
     pub fn of_texts(texts: Vec<NamedText>) -> Self {
-        Self { folders: Vec::new(), texts: Some(texts) }
+        Self { texts: Some(texts), ..Self::default() }
     }
 
     /// Returns the file of a module.
     pub fn find(&self, module: &str) -> Option<PathBuf> {
         let name = format!("{module}.tla");
         let Some(texts) = &self.texts else {
-            return self.folders.iter().map(|it| it.join(&name)).find(|it| it.is_file());
+            let is_open = |path: &PathBuf| self.open.iter().any(|it| it.path == *path);
+            let paths = self.folders.iter().map(|it| it.join(&name));
+            return { paths }.find(|it| is_open(it) || it.is_file());
         };
         let is_wanted = |it: &&NamedText| it.path.file_name().is_some_and(|it| *it == *name);
         texts.iter().find(is_wanted).map(|it| it.path.clone())
@@ -66,6 +75,9 @@ impl SearchPath {
     ///
     /// The file cannot be read, or is no UTF-8.
     pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
+        if let Some(open) = self.open.iter().find(|it| it.path == path) {
+            return Ok(open.text.clone());
+        }
         let Some(texts) = &self.texts else {
             let text = String::from_utf8(read(path)?);
             return text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no UTF-8"));

@@ -1,0 +1,162 @@
+//! The bounded checks that editors start.
+
+use super::positions::location_of;
+use crate::cli::args::EditorArgs;
+use crate::cli::explored_trace::{ExploredModel, ExploredTrace};
+use crate::model::{CallSite, StepOutcome};
+use crate::report::{PropertyJudgement, PropertyVerdict, overall_verdict};
+use crate::search::SearchControl;
+use crate::session::config::CheckKind;
+use crate::session::{
+    CheckConfig, EditedModel, Error, FoundTrace, ModelSymbol, SearchJob, SymbolKind,
+};
+use crate::source::Span;
+use lsp_types::Location;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The default of the maximum resident memory, in bytes.
+const MEMORY: u64 = 512 << 20;
+
+/// The default of the maximum time.
+const TIME: Duration = Duration::from_secs(60);
+
+/// The maximum number of calls that are shown of an error in a function.
+const CALLS_MAX: usize = 20;
+
+/// The properties that an editor selects. The default is all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(super) struct SelectedProperties {
+    /// LTL formulas, or names of properties of the model.
+    pub ltl: Vec<String>,
+    /// The safety checks that count.
+    pub only: Option<Vec<CheckKind>>,
+}
+
+/// A counterexample with the positions of its steps.
+pub(super) struct LocatedTrace {
+    /// The violation.
+    pub to: String,
+    /// The position of the violated property, or of what fails in the last step.
+    pub place: Option<Location>,
+    /// The initial state, then each step.
+    pub steps: Vec<LocatedStep>,
+    /// The number of the step after which a cycle begins, if the last step closes one.
+    pub loop_start: Option<usize>,
+    /// The counterexample as the explorer and the debugger read it.
+    pub explored: ExploredModel,
+}
+
+/// A step of a counterexample.
+pub(super) struct LocatedStep {
+    /// What is done.
+    pub title: String,
+    /// Its position in the model.
+    pub place: Option<Location>,
+}
+
+/// The result of a check.
+pub(super) struct BoundedCheckResult {
+    pub properties: Vec<PropertyJudgement>,
+    pub traces: Vec<LocatedTrace>,
+}
+
+/// Returns the configuration of a check within the bounds of the command line.
+pub(super) fn bounded_config(args: &EditorArgs, selected: &SelectedProperties) -> CheckConfig {
+    let mut config = CheckConfig::default();
+    config.limits.memory = args.memory.unwrap_or(MEMORY);
+    config.limits.max_time = Some(args.max_time.unwrap_or(TIME));
+    config.limits.max_states = args.max_states;
+    let SelectedProperties { ltl, only } = selected.clone();
+    (config.properties.ltl, config.properties.only) = (ltl, only);
+    config
+}
+
+/// Returns the control of a check. Its time begins now.
+pub(super) fn control_of(config: &CheckConfig) -> Arc<SearchControl> {
+    let deadline = config.limits.max_time.and_then(|it| Instant::now().checked_add(it));
+    Arc::new(SearchControl::new(config.limits.checkpoint_every, deadline))
+}
+
+/// Checks a model.
+pub(super) fn check(
+    model: &EditedModel,
+    config: &CheckConfig,
+    control: &Arc<SearchControl>,
+) -> Result<BoundedCheckResult, Error> {
+    let mut traces = Vec::new();
+    let properties = model.check(config, control, &mut |job, found| {
+        traces.push(LocatedTrace::of(job, found));
+    })?;
+    Ok(BoundedCheckResult { properties, traces })
+}
+
+impl LocatedTrace {
+    /// Returns the number of steps after the initial state.
+    pub(super) fn depth(&self) -> usize {
+        self.explored.trace.as_ref().map_or(0, |it| it.choices.len() - 1)
+    }
+
+    fn of(job: &SearchJob, found: &FoundTrace<'_>) -> LocatedTrace {
+        let sources = found.model.sources();
+        let mut steps = Vec::new();
+        for step in &found.steps {
+            let place = step.spans.first().and_then(|it| location_of(sources, *it));
+            steps.push(LocatedStep { title: step.title(), place });
+            if let StepOutcome::Fault(fault) = &step.outcome {
+                let title = format!("{}: {}", fault.kind.violation(), fault.message);
+                steps.push(LocatedStep { title, place: location_of(sources, fault.span) });
+                let call = |it: &CallSite| LocatedStep {
+                    title: format!("called in {}", it.function),
+                    place: location_of(sources, it.span),
+                };
+                steps.extend(fault.calls.iter().take(CALLS_MAX).map(call));
+            }
+        }
+        let place = violated_span(found).and_then(|it| location_of(sources, it));
+        let trace = Some(ExploredTrace::of(found));
+        let explored = ExploredModel { job: job.clone(), trace };
+        let (to, loop_start) = (found.to.clone(), found.loop_start);
+        LocatedTrace { to, place, steps, loop_start, explored }
+    }
+}
+
+/// Returns the position of what a counterexample violates: the property, or what fails in its last step.
+fn violated_span(found: &FoundTrace<'_>) -> Option<Span> {
+    if let Some(StepOutcome::Fault(fault)) = found.steps.last().map(|it| &it.outcome) {
+        return Some(fault.span);
+    }
+    let properties = found.walked.properties();
+    let of_states = properties.iter().find(|it| format!("{}: {}", it.kind, it.name) == found.to);
+    let of_runs = || {
+        let symbols = found.model.symbols();
+        let is_violated = |it: &&ModelSymbol| {
+            matches!(it.kind, SymbolKind::RunProperty(_) | SymbolKind::Property(_))
+                && it.name == found.to
+        };
+        symbols.iter().find(is_violated).map(|it| it.span)
+    };
+    of_states.map(|it| it.span).or_else(of_runs)
+}
+
+impl BoundedCheckResult {
+    /// Returns the result as one sentence about the model of this name.
+    pub(super) fn sentence(&self, name: &str) -> String {
+        let count = |verdict| self.properties.iter().filter(|it| it.verdict == verdict).count();
+        let titles = |verdict| {
+            let all = self.properties.iter().filter(|it| it.verdict == verdict);
+            all.map(PropertyJudgement::title).collect::<Vec<_>>().join(", ")
+        };
+        let verdict = overall_verdict(&self.properties).name();
+        match (count(PropertyVerdict::Violated), count(PropertyVerdict::Open)) {
+            (0, 0) => format!("{name}: {verdict}: {}", titles(PropertyVerdict::Held)),
+            (0, _) => format!(
+                "{name}: {verdict}: the check ended at its bounds, before these were decided: {}",
+                titles(PropertyVerdict::Open)
+            ),
+            _ => format!("{name}: {verdict}: {}", titles(PropertyVerdict::Violated)),
+        }
+    }
+}

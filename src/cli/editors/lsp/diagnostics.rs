@@ -1,0 +1,135 @@
+//! The diagnostics that the client shows: those of models and those of checks.
+
+use super::documents::{OpenDocuments, OpenModel};
+use crate::cli::editors::bounded_check::{LocatedStep, LocatedTrace};
+use crate::cli::editors::positions::{location_of, uri_of};
+use crate::diag::{Diagnostic, Severity};
+use lsp_types::{
+    DiagnosticRelatedInformation, DiagnosticSeverity, Location, PublishDiagnosticsParams, Range,
+    Uri,
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The maximum number of steps of a counterexample that a diagnostic lists.
+const STEPS_MAX: usize = 200;
+
+/// The diagnostics by file.
+type FileDiagnostics = BTreeMap<Uri, Vec<lsp_types::Diagnostic>>;
+
+/// The diagnostics of each model, and those that the client has.
+#[derive(Default)]
+pub(super) struct DiagnosticStore {
+    readings: BTreeMap<PathBuf, FileDiagnostics>,
+    checks: BTreeMap<PathBuf, FileDiagnostics>,
+    published: FileDiagnostics,
+}
+
+impl DiagnosticStore {
+    /// Sets the diagnostics of a model that was read. Those of its last check are removed.
+    pub(super) fn set_reading(&mut self, root: &Path, model: &OpenModel) {
+        let mut by_file = FileDiagnostics::new();
+        // A file without diagnostics loses those that it had.
+        for file in model.sources.model_files() {
+            uri_of(Path::new(&file.name))
+                .into_iter()
+                .for_each(|it| _ = by_file.entry(it).or_default());
+        }
+        for diagnostic in &model.diagnostics {
+            let place = location_of(&model.sources, diagnostic.span);
+            let start = || Some(Location { uri: uri_of(root)?, range: Range::default() });
+            let Some(Location { uri, range }) = place.or_else(start) else { continue };
+            by_file.entry(uri).or_default().push(as_shown(diagnostic, range));
+        }
+        self.readings.insert(root.to_path_buf(), by_file);
+        self.checks.remove(root);
+    }
+
+    /// Sets the counterexamples of the last check of a model.
+    pub(super) fn set_check(&mut self, root: &Path, traces: &[LocatedTrace]) {
+        let mut by_file = FileDiagnostics::new();
+        for trace in traces {
+            let last = || trace.steps.iter().rev().find_map(|it| it.place.clone());
+            let start = || Some(Location { uri: uri_of(root)?, range: Range::default() });
+            let place = trace.place.clone().or_else(last).or_else(start);
+            let Some(Location { uri, range }) = place else { continue };
+            by_file.entry(uri).or_default().push(counterexample(trace, range));
+        }
+        self.checks.insert(root.to_path_buf(), by_file);
+    }
+
+    /// Removes the diagnostics of a model.
+    pub(super) fn forget(&mut self, root: &Path, documents: &OpenDocuments) {
+        self.readings.remove(root);
+        self.checks.remove(root);
+        self.publish(documents);
+    }
+
+    /// Sends the diagnostics of each file for which they have changed. An open file has the address that the client
+    /// uses.
+    pub(super) fn publish(&mut self, documents: &OpenDocuments) {
+        let mut all = FileDiagnostics::new();
+        let kept = self.readings.values().chain(self.checks.values()).flatten();
+        for (uri, diagnostics) in kept {
+            let path = super::super::positions::path_of(uri);
+            let known = path.and_then(|it| documents.uri_of(&it));
+            let list = all.entry(known.unwrap_or(uri).clone()).or_default();
+            list.extend(diagnostics.iter().cloned());
+        }
+        let gone = self.published.keys().filter(|it| !all.contains_key(it));
+        gone.for_each(|it| publish_file(it, &[]));
+        for (uri, diagnostics) in &all {
+            if self.published.get(uri) != Some(diagnostics) {
+                publish_file(uri, diagnostics);
+            }
+        }
+        self.published = all;
+    }
+}
+
+fn publish_file(uri: &Uri, diagnostics: &[lsp_types::Diagnostic]) {
+    let (uri, diagnostics) = (uri.clone(), diagnostics.to_vec());
+    let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
+    super::notify("textDocument/publishDiagnostics", json!(params));
+}
+
+/// Returns a diagnostic of a model as editors show it, with its advice.
+fn as_shown(diagnostic: &Diagnostic, range: Range) -> lsp_types::Diagnostic {
+    let severity = match diagnostic.severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+    };
+    let help = diagnostic.help.as_ref().map_or(String::new(), |it| format!("\nhelp: {it}"));
+    lsp_types::Diagnostic {
+        range,
+        severity: Some(severity),
+        source: Some("spillway".to_owned()),
+        message: format!("{}{help}", diagnostic.message),
+        ..lsp_types::Diagnostic::default()
+    }
+}
+
+/// Returns the diagnostic of a counterexample. Its related information is the steps.
+fn counterexample(trace: &LocatedTrace, range: Range) -> lsp_types::Diagnostic {
+    let steps = trace.steps.iter().enumerate().filter_map(|(number, step)| {
+        let LocatedStep { title, place } = step;
+        let message = match number {
+            0 => format!("start: {title}"),
+            _ => format!("step {number}: {title}"),
+        };
+        Some(DiagnosticRelatedInformation { location: place.clone()?, message })
+    });
+    let cycle = trace
+        .loop_start
+        .map_or(String::new(), |back| format!(", and the steps after step {back} repeat for ever"));
+    let depth = crate::report::count(trace.depth() as u64, "step");
+    lsp_types::Diagnostic {
+        range,
+        severity: Some(DiagnosticSeverity::ERROR),
+        source: Some("spillway check".to_owned()),
+        message: format!("violated after {depth}{cycle}: {}", trace.to),
+        related_information: Some(steps.take(STEPS_MAX).collect()),
+        ..lsp_types::Diagnostic::default()
+    }
+}

@@ -1,0 +1,63 @@
+//! The values of expressions that a user asks about, in a state.
+
+use super::TextModel;
+use crate::ir::{BinaryOp, Expr, ExprKind, PropertyId, PropertyKind, UnaryOp};
+use crate::model::{RuntimeFault, StateValue};
+
+impl TextModel {
+    /// Returns the value of the expression of a property in a state: a truth value, or a number where the language has
+    /// numbers as conditions. `None` if the property has no expression about states.
+    ///
+    /// # Errors
+    ///
+    /// If the evaluation fails, with the reason.
+    pub fn condition_value(
+        &self,
+        property: u32,
+        state: &[u8],
+    ) -> Result<Option<StateValue>, RuntimeFault> {
+        let properties = &self.interp.program().properties;
+        let Some(property) = properties.get(PropertyId(property)) else { return Ok(None) };
+        let expr = match &property.kind {
+            PropertyKind::Invariant(expr) => expr,
+            // A condition that has to hold in some state is stored as its negation.
+            PropertyKind::Cover(negation) => match &negation.kind {
+                ExprKind::Unary(UnaryOp::Not, expr) => expr,
+                _ => negation,
+            },
+            _ => return Ok(None),
+        };
+        let value = self.interp.evaluate(expr, state)?;
+        Ok(Some(match is_number(expr) {
+            true => StateValue::Number(value),
+            false => StateValue::Truth(value != 0),
+        }))
+    }
+}
+
+/// Returns whether an expression has a number as its value, by its outermost operator.
+fn is_number(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Unary(operator, _) => *operator != UnaryOp::Not,
+        ExprKind::Binary(operator, ..) => matches!(
+            operator,
+            BinaryOp::Add
+                | BinaryOp::Subtract
+                | BinaryOp::Multiply
+                | BinaryOp::Divide
+                | BinaryOp::Remainder
+                | BinaryOp::BitAnd
+                | BinaryOp::BitOr
+                | BinaryOp::BitXor
+                | BinaryOp::ShiftLeft
+                | BinaryOp::ShiftRight
+        ),
+        ExprKind::Constant(_)
+        | ExprKind::Read(_)
+        | ExprKind::Conditional(..)
+        | ExprKind::Length(_)
+        | ExprKind::Count { .. }
+        | ExprKind::Processes => true,
+        _ => false,
+    }
+}
