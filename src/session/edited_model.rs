@@ -92,7 +92,12 @@ impl EditedModel {
             Ok(loaded) => loaded,
             Err(diagnostics) => return EditedModelReading { sources, diagnostics, model: None },
         };
-        let warnings = loaded.warnings.clone();
+        // The check of an editor decides the properties of runs.
+        let unchecked = loaded.program.unchecked.iter();
+        let decided: Vec<Span> =
+            unchecked.filter(|it| it.kind.is_property_of_runs()).map(|it| it.span).collect();
+        let mut warnings = loaded.warnings.clone();
+        warnings.retain(|it| !decided.contains(&it.span));
         match TextModel::of(self.language, sources.clone(), options, loaded) {
             Ok((model, _)) => {
                 EditedModelReading { sources, diagnostics: warnings, model: Some(Box::new(model)) }

@@ -307,17 +307,10 @@ fn search_runs(
                     _ => session.begin(&job, dir, &saved, observer)?,
                 };
                 dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
-                let run = match replayed(product, &result.summary)? {
-                    None => String::new(),
-                    Some(run) => {
-                        let text = format_run(check, product, &run);
-                        let model = product.searched.model().description();
-                        let found = FoundTrace::of_run(&check.model, model, run, &check.name);
-                        (place.visit)(&job, &found);
-                        text
-                    }
-                };
-                (result.summary, run)
+                let mut visit = |found: &FoundTrace<'_>| (place.visit)(&job, found);
+                let run = replayed(product, &result.summary)?
+                    .map(|it| present_run(check, product, it, &mut visit));
+                (result.summary, run.unwrap_or_default())
             }
         };
         let verdict = PropertyVerdict::from(summary.verdict());
@@ -340,11 +333,18 @@ fn replayed(
     }
 }
 
-/// Formats a violating run as text.
-fn format_run(check: &LivenessCheck, product: &ProductCheck<'_, '_>, run: &ReplayedRun) -> String {
+/// Passes a violating run to a function, and formats it as text.
+fn present_run(
+    check: &LivenessCheck,
+    product: &ProductCheck<'_, '_>,
+    found: ReplayedRun,
+    visit: &mut dyn FnMut(&FoundTrace<'_>),
+) -> String {
     let (model, sources) = (product.searched.model().description(), &check.model.sources);
-    let run = ViolatingRun::with_cycle(model, run.steps.clone(), run.back, sources);
-    run.text(sources, &TraceDisplayOptions::default(), &check.name) + "\n"
+    let run = ViolatingRun::with_cycle(model, found.steps.clone(), found.back, sources);
+    let text = run.text(sources, &TraceDisplayOptions::default(), &check.name) + "\n";
+    visit(&FoundTrace::of_run(&check.model, model, found, &check.name));
+    text
 }
 
 /// The error of a search, with more slots for processes if a process lacked one.

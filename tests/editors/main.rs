@@ -6,10 +6,10 @@
 //! | --- | --- |
 //! | `# TEXT` | a comment |
 //! | `flags TEXT` | flags of the server, before all messages |
+//! | `run TEXT` | runs a command of `spillway` in the folder before the first message |
 //! | `-> JSON` | a message to the server; a request waits for its response |
 //! | `>> JSON` | a message to the server that waits for nothing |
 //! | `raw TEXT` | the content of a message that is no JSON |
-//! | `bytes TEXT` | bytes without a header |
 //! | `wait NAME` | waits for a notification or an event of this name |
 //! | `wait response N` | waits for the response to a request |
 //! | `<- JSON` | a message of the server, in order |
@@ -21,7 +21,7 @@
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -29,7 +29,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest time for a message, so that a server that hangs fails the test. No session depends on it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server, and the messages that it has sent.
 struct Server {
@@ -80,15 +80,18 @@ impl Server {
         text.replace("$DIR", &self.folder.path().display().to_string())
     }
 
-    fn send(&mut self, content: &str) {
-        let content = self.filled(content);
-        self.send_bytes(&format!("Content-Length: {}\r\n\r\n{content}", content.len()));
+    /// Runs a command in the folder.
+    fn run(&self, args: &str) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
+        let ran = command.args(args.split(' ')).current_dir(self.folder.path()).output().unwrap();
+        assert!(ran.status.code().is_some_and(|it| it < 2), "{args}: {ran:?}");
     }
 
-    fn send_bytes(&mut self, bytes: &str) {
+    fn send(&mut self, content: &str) {
+        let content = self.filled(content);
+        let message = format!("Content-Length: {}\r\n\r\n{content}", content.len());
         let input = self.input.as_mut().unwrap();
-        // A server that has ended reads nothing.
-        let _ = input.write_all(bytes.as_bytes()).and_then(|()| input.flush());
+        input.write_all(message.as_bytes()).and_then(|()| input.flush()).unwrap();
     }
 
     /// The next message, without what differs from run to run.
@@ -188,7 +191,6 @@ fn repeat(command: &str, session: &str) -> String {
                 server.send(rest);
                 server.receive_until(|_| true, &mut lines);
             }
-            "bytes" => server.send_bytes(rest),
             "wait" => match rest.strip_prefix("response ") {
                 Some(number) => {
                     let id: Value = serde_json::from_str(number).unwrap();
@@ -207,6 +209,7 @@ fn repeat(command: &str, session: &str) -> String {
                 server.end(&mut lines);
                 return lines;
             }
+            "run" => server.run(rest),
             "#" | "" | "flags" | "<-" => {}
             _ => panic!("no line of a session: {line}"),
         }
@@ -239,6 +242,27 @@ fn sessions_are_as_recorded() {
             assert_eq!(came, wanted, "{name}:{}", number + 1);
         }
         assert_eq!(came.lines().count(), text.lines().count(), "{name}");
+    }
+}
+
+/// Without a readable header no further message can be found, so the servers end.
+#[test]
+fn malformed_headers_end_the_servers() {
+    for (bytes, why) in [
+        ("Content-Length\r\n\r\n", "Content-Length"),
+        ("Content-Type: json\r\n\r\n{}", "there is no Content-Length"),
+        ("Content-Length: 9999999999\r\n\r\n", "the message is longer than 256 MiB"),
+    ] {
+        for command in ["lsp", "dap"] {
+            let mut spillway = Command::new(env!("CARGO_BIN_EXE_spillway"));
+            spillway.arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = spillway.stderr(Stdio::piped()).spawn().unwrap();
+            let _ = child.stdin.take().unwrap().write_all(bytes.as_bytes());
+            let ran = child.wait_with_output().unwrap();
+            let told = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!(told, format!("error: malformed header of a message: {why}\n"));
+            assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{command}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::positions::location_of;
 use crate::cli::args::EditorArgs;
 use crate::cli::explored_trace::{ExploredModel, ExploredTrace};
-use crate::model::{CallSite, StepOutcome};
+use crate::model::{CallSite, PropertyInfo, StepOutcome};
 use crate::report::{PropertyJudgement, PropertyVerdict, overall_verdict};
 use crate::search::SearchControl;
 use crate::session::config::CheckKind;
@@ -69,6 +69,8 @@ pub(super) fn bounded_config(args: &EditorArgs, selected: &SelectedProperties) -
     config.limits.memory = args.memory.unwrap_or(MEMORY);
     config.limits.max_time = Some(args.max_time.unwrap_or(TIME));
     config.limits.max_states = args.max_states;
+    // An editor shows the steps: a shortest counterexample is worth more than an early one.
+    config.search.no_dive = true;
     let SelectedProperties { ltl, only } = selected.clone();
     (config.properties.ltl, config.properties.only) = (ltl, only);
     config
@@ -90,6 +92,9 @@ pub(super) fn check(
     let properties = model.check(config, control, &mut |job, found| {
         traces.push(LocatedTrace::of(job, found));
     })?;
+    if traces.iter().any(|it| it.place.is_none()) {
+        place_run_properties(model, &mut traces)?;
+    }
     Ok(BoundedCheckResult { properties, traces })
 }
 
@@ -123,22 +128,29 @@ impl LocatedTrace {
     }
 }
 
+/// Sets the positions of the violated properties of runs. The model of such a search has an automaton in place of the
+/// property.
+fn place_run_properties(model: &EditedModel, traces: &mut [LocatedTrace]) -> Result<(), Error> {
+    let reading = model.read(&CheckConfig::default())?;
+    let symbols = reading.model.map_or(Vec::new(), |it| it.symbols());
+    for trace in traces.iter_mut().filter(|it| it.place.is_none()) {
+        let is_violated = |it: &&ModelSymbol| {
+            matches!(it.kind, SymbolKind::RunProperty(_)) && it.name == trace.to
+        };
+        let span = symbols.iter().find(is_violated).map(|it| it.span);
+        trace.place = span.and_then(|it| location_of(&reading.sources, it));
+    }
+    Ok(())
+}
+
 /// Returns the position of what a counterexample violates: the property, or what fails in its last step.
 fn violated_span(found: &FoundTrace<'_>) -> Option<Span> {
     if let Some(StepOutcome::Fault(fault)) = found.steps.last().map(|it| &it.outcome) {
         return Some(fault.span);
     }
     let properties = found.walked.properties();
-    let of_states = properties.iter().find(|it| format!("{}: {}", it.kind, it.name) == found.to);
-    let of_runs = || {
-        let symbols = found.model.symbols();
-        let is_violated = |it: &&ModelSymbol| {
-            matches!(it.kind, SymbolKind::RunProperty(_) | SymbolKind::Property(_))
-                && it.name == found.to
-        };
-        symbols.iter().find(is_violated).map(|it| it.span)
-    };
-    of_states.map(|it| it.span).or_else(of_runs)
+    let is_violated = |it: &&PropertyInfo| format!("{}: {}", it.kind, it.name) == found.to;
+    properties.iter().find(is_violated).map(|it| it.span)
 }
 
 impl BoundedCheckResult {

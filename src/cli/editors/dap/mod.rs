@@ -13,7 +13,7 @@ mod variables;
 
 use crate::cli::CommandResult;
 use crate::cli::args::EditorArgs;
-use crate::cli::failure::{VERIFIED, WRONG};
+use crate::cli::failure::{CommandFailure, VERIFIED};
 use crate::cli::model_walk::ModelWalk;
 use crate::cli::reachable_graph::walkable;
 use crate::search::SearchControl;
@@ -41,8 +41,8 @@ pub(in crate::cli) fn dap(args: &EditorArgs) -> CommandResult {
         launch: None,
     };
     match adapter.launch(&events) {
-        ControlFlow::Break(code) => Ok(code),
-        ControlFlow::Continue((model, arguments)) => Ok(adapter.debug(&model, &arguments, &events)),
+        ControlFlow::Break(ended) => ended,
+        ControlFlow::Continue((model, arguments)) => adapter.debug(&model, &arguments, &events),
     }
 }
 
@@ -70,16 +70,16 @@ struct DebugAdapter {
 }
 
 impl DebugAdapter {
-    /// Answers requests until a model is launched, or the client ends the session with an exit code.
+    /// Answers requests until a model is launched, or the client ends the session.
     fn launch(
         &mut self,
         events: &Receiver<AdapterEvent>,
-    ) -> ControlFlow<u8, (LaunchedModel, LaunchArguments)> {
+    ) -> ControlFlow<CommandResult, (LaunchedModel, LaunchArguments)> {
         loop {
-            let Ok(event) = events.recv() else { return ControlFlow::Break(WRONG) };
+            let Ok(event) = events.recv() else { return ControlFlow::Break(Ok(VERIFIED)) };
             match event {
                 AdapterEvent::Input(input) => match self.take_input(input) {
-                    ControlFlow::Break(code) => return ControlFlow::Break(code),
+                    ControlFlow::Break(ended) => return ControlFlow::Break(ended),
                     ControlFlow::Continue(None) => {}
                     ControlFlow::Continue(Some(request)) => self.prepare(request),
                 },
@@ -99,23 +99,24 @@ impl DebugAdapter {
         }
     }
 
-    /// Handles what is the same in all phases. Returns other requests, and breaks with the exit code at the end.
-    fn take_input(&mut self, input: DapInput) -> ControlFlow<u8, Option<DapRequest>> {
+    /// Handles what is the same in all phases. Returns other requests, and breaks with the end of the command.
+    fn take_input(&mut self, input: DapInput) -> ControlFlow<CommandResult, Option<DapRequest>> {
         match input {
             DapInput::Malformed(why) => {
                 self.sender.say(&format!("a message that is no request was ignored: {why}"));
                 ControlFlow::Continue(None)
             }
-            DapInput::Closed => {
+            DapInput::Closed(why) => {
                 self.stop_launch();
-                ControlFlow::Break(WRONG)
+                // A client that is gone has seen everything.
+                ControlFlow::Break(why.map_or(Ok(VERIFIED), |it| Err(CommandFailure::wrong(it))))
             }
             DapInput::Request(request) => match request.command.as_str() {
                 "disconnect" | "terminate" => {
                     self.stop_launch();
                     self.sender.respond(&request, Ok(json!({})));
                     self.sender.event("terminated", json!({}));
-                    ControlFlow::Break(VERIFIED)
+                    ControlFlow::Break(Ok(VERIFIED))
                 }
                 _ => ControlFlow::Continue(Some(request)),
             },
@@ -170,13 +171,13 @@ impl DebugAdapter {
         Ok(())
     }
 
-    /// Serves a session with a model until the client ends it. Returns the exit code.
+    /// Serves a session with a model until the client ends it.
     fn debug(
         &mut self,
         launched: &LaunchedModel,
         arguments: &LaunchArguments,
         events: &Receiver<AdapterEvent>,
-    ) -> u8 {
+    ) -> CommandResult {
         launched.says.iter().for_each(|it| self.sender.say(it));
         let job = &launched.explored.job;
         let model = match job.unreduced_model() {
@@ -184,7 +185,7 @@ impl DebugAdapter {
             Err(error) => {
                 self.sender.say(&error.to_string());
                 self.sender.event("terminated", json!({}));
-                return WRONG;
+                return Err(error.into());
             }
         };
         let searched = model.searched();
@@ -194,10 +195,10 @@ impl DebugAdapter {
         let mut session = DebugSession::new(path, evaluator, arguments.stop_on_entry);
         self.sender.event("initialized", json!({}));
         loop {
-            let Ok(event) = events.recv() else { return WRONG };
+            let Ok(event) = events.recv() else { return Ok(VERIFIED) };
             let AdapterEvent::Input(input) = event else { continue };
             match self.take_input(input) {
-                ControlFlow::Break(code) => return code,
+                ControlFlow::Break(ended) => return ended,
                 ControlFlow::Continue(None) => {}
                 ControlFlow::Continue(Some(request)) => self.answer(&mut session, &request),
             }

@@ -25,8 +25,8 @@ pub(super) enum DapInput {
     Request(DapRequest),
     /// A message that is no request, with the reason.
     Malformed(String),
-    /// The end.
-    Closed,
+    /// The end, or the reason why no further message can be found.
+    Closed(Option<String>),
 }
 
 /// Why a request fails, for the user.
@@ -48,9 +48,10 @@ pub(super) fn read_requests<T>(events: &Sender<T>, event: fn(DapInput) -> T) {
     loop {
         let found = match read_message(&mut input) {
             Ok(Some(content)) => parse(&content),
-            Ok(None) | Err(_) => DapInput::Closed,
+            Ok(None) => DapInput::Closed(None),
+            Err(error) => DapInput::Closed(Some(error.to_string())),
         };
-        let is_last = matches!(found, DapInput::Closed);
+        let is_last = matches!(found, DapInput::Closed(_));
         if events.send(event(found)).is_err() || is_last {
             return;
         }

@@ -19,6 +19,9 @@ const MODEL_THREAD: &str = "model";
 /// The distance between the numbers of frames of one thread.
 const FRAME_STRIDE: usize = 1 << 20;
 
+/// The maximum number of steps between two stops.
+const CONTINUED_MAX: u64 = 10_000;
+
 /// A session with a model.
 pub(super) struct DebugSession<'d> {
     path: DebugPath<'d>,
@@ -182,15 +185,7 @@ impl<'d> DebugSession<'d> {
                 true => StopReason::of("step"),
                 false => StopReason::of("entry"),
             },
-            MoveKind::Continue => loop {
-                let reason = self.step(sender);
-                if reason.reason != "step" {
-                    break reason;
-                }
-                if self.planned_breakpoint(sender) {
-                    break StopReason::of("breakpoint");
-                }
-            },
+            MoveKind::Continue => self.run(sender),
             MoveKind::ReverseContinue => loop {
                 if !self.path.go_back() {
                     break StopReason::of("entry");
@@ -201,6 +196,22 @@ impl<'d> DebugSession<'d> {
             },
         };
         self.stop(reason, sender);
+    }
+
+    /// Takes steps up to a breakpoint, a violation or the end. A walk may have no end.
+    fn run(&mut self, sender: &mut DapSender) -> StopReason {
+        for _ in 0..CONTINUED_MAX {
+            let reason = self.step(sender);
+            if reason.reason != "step" {
+                return reason;
+            }
+            if self.planned_breakpoint(sender) {
+                return StopReason::of("breakpoint");
+            }
+        }
+        let steps = count(CONTINUED_MAX, "step");
+        sender.say(&format!("stopped after {steps} without a breakpoint or a violation"));
+        StopReason::of("pause")
     }
 
     /// Takes the next step.

@@ -14,9 +14,9 @@ use super::bounded_check::{
 use super::framing::{read_message, write_message};
 use crate::cli::CommandResult;
 use crate::cli::args::EditorArgs;
-use crate::cli::failure::{VERIFIED, VIOLATED};
+use crate::cli::failure::{CommandFailure, VERIFIED, VIOLATED};
 use crate::report::{PropertyJudgement, overall_verdict};
-use crate::search::SearchControl;
+use crate::search::{SearchControl, SearchVerdict};
 use crate::session::{CheckConfig, EditedModel};
 use diagnostics::DiagnosticStore;
 use documents::OpenDocuments;
@@ -54,7 +54,7 @@ pub(in crate::cli) fn lsp(args: &EditorArgs) -> CommandResult {
         diagnostics: DiagnosticStore::default(),
         checks: HashMap::new(),
     };
-    Ok(server.serve(&events))
+    server.serve(&events)
 }
 
 /// What happens to the server.
@@ -63,8 +63,8 @@ enum ServerEvent {
     Message(Message),
     /// A message arrived that is none, with the error code and the reason.
     Malformed(ErrorCode, String),
-    /// The input ended.
-    Closed,
+    /// The input ended, or no further message can be found in it, with the reason.
+    Closed(Option<String>),
     /// A check ended.
     CheckEnded(Box<EndedCheck>),
 }
@@ -108,9 +108,10 @@ fn read_messages(events: &Sender<ServerEvent>) {
     loop {
         let event = match read_message(&mut input) {
             Ok(Some(content)) => parse_message(&content),
-            Ok(None) | Err(_) => ServerEvent::Closed,
+            Ok(None) => ServerEvent::Closed(None),
+            Err(error) => ServerEvent::Closed(Some(error.to_string())),
         };
-        let is_last = matches!(event, ServerEvent::Closed);
+        let is_last = matches!(event, ServerEvent::Closed(_));
         if events.send(event).is_err() || is_last {
             return;
         }
@@ -144,7 +145,7 @@ struct LanguageServer {
 impl LanguageServer {
     /// Serves until the client ends the session. Returns the exit code that the protocol demands: 0 if the client has
     /// sent `shutdown` before.
-    fn serve(mut self, events: &Receiver<ServerEvent>) -> u8 {
+    fn serve(mut self, events: &Receiver<ServerEvent>) -> CommandResult {
         let mut waiting = VecDeque::new();
         loop {
             waiting.extend(events.try_iter());
@@ -155,7 +156,7 @@ impl LanguageServer {
             match waiting.pop_front() {
                 Some(ServerEvent::Message(message)) => match message {
                     Message::Request(request) => self.answer(request),
-                    Message::Notification(it) if it.method == "exit" => return self.exit_code(),
+                    Message::Notification(it) if it.method == "exit" => return Ok(self.exit_code()),
                     Message::Notification(it) => self.take_notification(it),
                     // The server sends no requests.
                     Message::Response(_) => {}
@@ -165,7 +166,8 @@ impl LanguageServer {
                     send(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
                 }
                 Some(ServerEvent::CheckEnded(ended)) => self.end_check(*ended),
-                Some(ServerEvent::Closed) | None => return self.exit_code(),
+                Some(ServerEvent::Closed(Some(why))) => return Err(CommandFailure::wrong(why)),
+                Some(ServerEvent::Closed(None)) | None => return Ok(self.exit_code()),
             }
         }
     }
@@ -369,8 +371,10 @@ impl LanguageServer {
             Ok(result) => {
                 self.diagnostics.set_check(&root, &result.traces);
                 self.diagnostics.publish(&self.documents);
-                let is_violated = !result.traces.is_empty();
-                let kind = if is_violated { MessageType::WARNING } else { MessageType::INFO };
+                let kind = match overall_verdict(&result.properties) {
+                    SearchVerdict::Violated => MessageType::WARNING,
+                    SearchVerdict::Verified | SearchVerdict::Incomplete => MessageType::INFO,
+                };
                 show(kind, result.sentence(&name));
                 respond(Response::new_ok(id, result_as_json(&result)));
             }
