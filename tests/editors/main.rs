@@ -11,6 +11,7 @@
 //! | `>> JSON` | a message to the server that waits for nothing |
 //! | `raw TEXT` | the content of a message that is no JSON |
 //! | `wait NAME` | waits for a notification or an event of this name |
+//! | `wait NAME FILE` | waits for a notification about a file; the server may send one for each file of a model |
 //! | `wait response N` | waits for the response to a request |
 //! | `<- JSON` | a message of the server, in order |
 //! | `exit N` | the end of the input, and the exit code |
@@ -201,7 +202,12 @@ fn repeat(command: &str, session: &str) -> String {
                     server.receive_until(|it| responds_to(it, &request), &mut lines);
                 }
                 None => {
-                    let is_wanted = |it: &Value| it["method"] == rest || it["event"] == rest;
+                    let (name, file) = rest.split_once(' ').unwrap_or((rest, ""));
+                    let is_about = |it: &Value| {
+                        file.is_empty() || it["params"]["uri"] == format!("file://$DIR/{file}")
+                    };
+                    let is_wanted =
+                        |it: &Value| (it["method"] == name || it["event"] == name) && is_about(it);
                     server.receive_until(is_wanted, &mut lines);
                 }
             },
@@ -237,7 +243,10 @@ fn sessions_are_as_recorded() {
     let all = sessions();
     assert!(all.len() > 8, "{} sessions", all.len());
     for (path, command, text) in all {
-        let (came, name) = (repeat(&command, &text), path.display());
+        let name = path.display();
+        // Shown if the session fails.
+        println!("{name}");
+        let came = repeat(&command, &text);
         for (number, (came, wanted)) in came.lines().zip(text.lines()).enumerate() {
             assert_eq!(came, wanted, "{name}:{}", number + 1);
         }

@@ -29,8 +29,10 @@ pub(super) enum EvaluationError {
     /// The evaluation failed.
     #[error("{0}")]
     Fault(String),
-    /// The walk has no state.
-    #[error("there is no state yet")]
+    /// The last step has failed, so that there is no state.
+    #[error(
+        "the last step has failed: an expression has no value in it; a step back leads to a state"
+    )]
     NoState,
 }
 

@@ -27,7 +27,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// `spillway dap`.
 pub(in crate::cli) fn dap(args: &EditorArgs) -> CommandResult {
@@ -59,6 +59,7 @@ struct PendingLaunch {
     request: DapRequest,
     arguments: LaunchArguments,
     control: Arc<SearchControl>,
+    thread: JoinHandle<()>,
 }
 
 /// The adapter.
@@ -123,8 +124,12 @@ impl DebugAdapter {
         }
     }
 
-    fn stop_launch(&self) {
-        self.launch.iter().for_each(|it| it.control.stop());
+    /// Ends the check of a launch, which then removes its files.
+    fn stop_launch(&mut self) {
+        if let Some(launch) = self.launch.take() {
+            launch.control.stop();
+            let _ = launch.thread.join();
+        }
     }
 
     /// Answers a request before a model is launched.
@@ -138,6 +143,7 @@ impl DebugAdapter {
             }
             command => {
                 let why = match command {
+                    "launch" => "a model is being launched already".to_owned(),
                     "attach" => "there is no running program to attach to: use `launch`".to_owned(),
                     _ => format!("`{command}` needs a model: `launch` has not ended yet"),
                 };
@@ -158,7 +164,7 @@ impl DebugAdapter {
         };
         let control = target.control();
         let (events, stopped) = (self.events.clone(), Arc::clone(&control));
-        thread::spawn(move || {
+        let thread = thread::spawn(move || {
             let launched = catch_unwind(AssertUnwindSafe(|| target.launch(&stopped)));
             let bug = "the check failed; this is a bug in spillway, please report it";
             let result = match launched {
@@ -167,7 +173,7 @@ impl DebugAdapter {
             };
             let _ = events.send(AdapterEvent::Launched(Box::new(result)));
         });
-        self.launch = Some(PendingLaunch { request, arguments, control });
+        self.launch = Some(PendingLaunch { request, arguments, control, thread });
         Ok(())
     }
 

@@ -221,10 +221,7 @@ impl<'d> DebugSession<'d> {
             return self.reason();
         }
         if !self.path.advance() {
-            sender.say(match self.path.is_at_trace_end() {
-                true => "the counterexample ends here",
-                false => "no step can be taken here",
-            });
+            sender.say("no step follows");
             return match self.violation() {
                 Some(_) => self.reason(),
                 None => StopReason::of("pause"),

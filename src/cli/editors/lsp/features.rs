@@ -215,7 +215,8 @@ fn outline_entry(file: &SourceFile, symbol: &ModelSymbol) -> DocumentSymbol {
         SymbolKind::Constant => Kind::CONSTANT,
     };
     let range = range_of(file, symbol.span);
-    #[expect(deprecated, reason = "the field has no default")]
+    // The type has no default.
+    #[expect(deprecated)]
     DocumentSymbol {
         name: symbol.name.clone(),
         detail: Some(kind_word(symbol.kind).to_owned()),

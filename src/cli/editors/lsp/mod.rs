@@ -39,7 +39,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 /// `spillway lsp`.
 pub(in crate::cli) fn lsp(args: &EditorArgs) -> CommandResult {
@@ -81,6 +81,7 @@ struct EndedCheck {
 struct RunningCheck {
     control: Arc<SearchControl>,
     is_cancelled: bool,
+    thread: JoinHandle<()>,
 }
 
 /// The states of a server between the first and the last message.
@@ -156,7 +157,7 @@ impl LanguageServer {
             match waiting.pop_front() {
                 Some(ServerEvent::Message(message)) => match message {
                     Message::Request(request) => self.answer(request),
-                    Message::Notification(it) if it.method == "exit" => return Ok(self.exit_code()),
+                    Message::Notification(it) if it.method == "exit" => return Ok(self.end()),
                     Message::Notification(it) => self.take_notification(it),
                     // The server sends no requests.
                     Message::Response(_) => {}
@@ -166,14 +167,19 @@ impl LanguageServer {
                     send(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
                 }
                 Some(ServerEvent::CheckEnded(ended)) => self.end_check(*ended),
-                Some(ServerEvent::Closed(Some(why))) => return Err(CommandFailure::wrong(why)),
-                Some(ServerEvent::Closed(None)) | None => return Ok(self.exit_code()),
+                Some(ServerEvent::Closed(Some(why))) => {
+                    self.end();
+                    return Err(CommandFailure::wrong(why));
+                }
+                Some(ServerEvent::Closed(None)) | None => return Ok(self.end()),
             }
         }
     }
 
-    fn exit_code(&self) -> u8 {
+    /// Ends the checks, which then remove their files. Returns the exit code.
+    fn end(self) -> u8 {
         self.checks.values().for_each(|it| it.control.stop());
+        self.checks.into_values().for_each(|it| _ = it.thread.join());
         if self.state == ServerState::ShutDown { VERIFIED } else { VIOLATED }
     }
 
@@ -345,13 +351,12 @@ impl LanguageServer {
         };
         let config = bounded_config(&self.args, &selected);
         let control = control_of(&config);
-        let check = RunningCheck { control: Arc::clone(&control), is_cancelled: false };
-        self.checks.insert(id.clone(), check);
-        let events = self.events.clone();
-        thread::spawn(move || {
-            let ended = EndedCheck { id, result: run(&model, &config, &control), root: model.path };
+        let (events, stopped, request) = (self.events.clone(), Arc::clone(&control), id.clone());
+        let thread = thread::spawn(move || {
+            let ended = EndedCheck { id, result: run(&model, &config, &stopped), root: model.path };
             let _ = events.send(ServerEvent::CheckEnded(Box::new(ended)));
         });
+        self.checks.insert(request, RunningCheck { control, is_cancelled: false, thread });
         Ok(())
     }
 
