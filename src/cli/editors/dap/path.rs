@@ -98,6 +98,10 @@ impl<'p> DebugPath<'p> {
             return false;
         }
         self.ahead.extend(self.walk.steps.pop());
+        if self.is_on_trace() {
+            // The counterexample goes on from here.
+            self.ahead.clear();
+        }
         true
     }
 

@@ -149,7 +149,7 @@ impl<'d> DebugSession<'d> {
             }
             "evaluate" => self.evaluate(arguments),
             "stepInTargets" => Ok(self.step_in_targets()),
-            "exceptionInfo" => Ok(self.exception_info()),
+            "exceptionInfo" => self.exception_info(),
             // The session is never between two stops when it reads a request.
             "pause" => Ok(json!({})),
             _ => return None,
@@ -453,10 +453,12 @@ impl<'d> DebugSession<'d> {
         json!({ "targets": targets })
     }
 
-    fn exception_info(&self) -> Value {
-        let description = self.violation().unwrap_or_default();
+    fn exception_info(&self) -> RequestResult {
+        let violation = self.violation();
+        let description =
+            violation.ok_or_else(|| RequestFailure::new("nothing is violated here"))?;
         let kind = description.split(':').next().unwrap_or_default();
-        json!({ "exceptionId": kind, "description": description, "breakMode": "always" })
+        Ok(json!({ "exceptionId": kind, "description": description, "breakMode": "always" }))
     }
 }
 
