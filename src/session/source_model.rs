@@ -92,6 +92,9 @@ impl SourceModel for TextModel {
 
     fn symbols(&self) -> Vec<ModelSymbol> {
         let properties = self.interp.properties();
-        symbols::of_program(self.interp.program(), self.interp.layout(), &properties)
+        let program = self.interp.program();
+        let mut all = symbols::of_program(program, self.interp.layout(), &properties);
+        all.extend(self.names.iter().map(symbols::declared_symbol));
+        all
     }
 }

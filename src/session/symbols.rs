@@ -1,5 +1,6 @@
 //! The names that a model declares, with their positions and what the analyses know about them.
 
+use crate::front::{DeclaredName, DeclaredNameKind};
 use crate::ir::layout::{CellId, CellPlacement, Layout};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
@@ -48,8 +49,12 @@ pub enum SymbolKind {
     Property(&'static str),
     /// A property of runs, with its kind in reports.
     RunProperty(&'static str),
-    /// A constant.
+    /// A constant, or a value of an enumeration.
     Constant,
+    /// A type.
+    Type,
+    /// A macro, or statements that a call inserts.
+    Macro,
     /// An operator.
     Operator,
     /// A step of a process. It has no name of its own in the model.
@@ -89,6 +94,16 @@ impl ModelSymbol {
 pub(super) fn unchecked_symbol(it: &UncheckedRequirement) -> Option<ModelSymbol> {
     let kind = SymbolKind::RunProperty(it.kind.name());
     it.kind.is_property_of_runs().then(|| ModelSymbol::new(kind, &it.name, it.span))
+}
+
+/// Returns the symbol of a name that the program lacks.
+pub(super) fn declared_symbol(it: &DeclaredName) -> ModelSymbol {
+    let kind = match it.kind {
+        DeclaredNameKind::Constant => SymbolKind::Constant,
+        DeclaredNameKind::Type => SymbolKind::Type,
+        DeclaredNameKind::Macro => SymbolKind::Macro,
+    };
+    ModelSymbol::new(kind, &it.name, it.span)
 }
 
 /// Returns the symbol of a property of states.

@@ -6,7 +6,7 @@ use crate::analysis::static_key_order::static_order;
 use crate::budget::AnalysisBudget;
 use crate::diag::{Diagnostic, Severity};
 use crate::exec::{Executor, Interp, SelectiveStateSpace};
-use crate::front::{Language, LoadedModel, Options};
+use crate::front::{DeclaredName, Language, LoadedModel, Options};
 use crate::ir::layout::{GroupId, InvalidKeyOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
@@ -36,6 +36,8 @@ pub struct TextModel {
     pub left_off: Option<ReductionRefusal>,
     /// The programs rewritten by the reductions of plans, computed on demand.
     pub(super) rewritten: RewriteCache,
+    /// The names that its text declares and its program lacks.
+    pub(super) names: Vec<DeclaredName>,
 }
 
 impl TextModel {
@@ -75,11 +77,13 @@ impl TextModel {
                 problems.iter().map(|it| it.diagnostic().render(&sources).to_string()).collect();
             return Err(Error::IllFormed(listed.join("\n  ")));
         }
+        let names = loaded.names;
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
         let (wished, left_off) = (ReductionPlan::default(), None);
         let rewritten = RewriteCache::default();
-        let model = TextModel { interp, sources, language, options, wished, left_off, rewritten };
+        let model =
+            TextModel { interp, sources, language, options, wished, left_off, rewritten, names };
         Ok((model, warnings))
     }
 

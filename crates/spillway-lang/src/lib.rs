@@ -30,6 +30,7 @@ pub use temporal_property::{
 };
 
 use spillway_base::diag::Diagnostic;
+use spillway_base::source::Span;
 use spillway_ir::{EndRule, OverflowRule, Program, StateCondition};
 
 /// All languages, in the order in which they are listed to users.
@@ -93,4 +94,34 @@ pub struct LoadedModel {
     pub warnings: Vec<Diagnostic>,
     /// The temporal property to check.
     pub property: Option<TemporalProperty>,
+    /// The names that the text declares and the program lacks.
+    pub names: Vec<DeclaredName>,
+}
+
+/// A name that the text of a model declares and its program lacks: the program has what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredName {
+    /// The name.
+    pub name: String,
+    /// What it names.
+    pub kind: DeclaredNameKind,
+    /// The position of the name in its declaration.
+    pub span: Span,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclaredNameKind {
+    /// A constant, or a value of an enumeration.
+    Constant,
+    /// A type.
+    Type,
+    /// A macro, or statements that a call inserts.
+    Macro,
+}
+
+impl DeclaredName {
+    pub(crate) fn new(name: &str, kind: DeclaredNameKind, span: Span) -> DeclaredName {
+        DeclaredName { name: name.to_owned(), kind, span }
+    }
 }

@@ -19,9 +19,13 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
 
 /// Returns the address of a file.
 pub(super) fn uri_of(path: &Path) -> Option<Uri> {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let plain = plain_path(&path);
-    format!("file://{}", utf8_percent_encode(plain.to_str()?, ENCODED)).parse().ok()
+    let path = full_path(path);
+    format!("file://{}", utf8_percent_encode(path.to_str()?, ENCODED)).parse().ok()
+}
+
+/// Returns the absolute path of a file, without `.` and `..`.
+pub(super) fn full_path(path: &Path) -> PathBuf {
+    plain_path(&std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()))
 }
 
 /// Returns a path without `.` and `..`.

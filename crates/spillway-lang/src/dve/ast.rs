@@ -7,6 +7,7 @@
 
 pub use crate::token::SourceName;
 
+use crate::{DeclaredName, DeclaredNameKind};
 use spillway_base::source::Span;
 use spillway_ir::{BinaryOp, UnaryOp};
 
@@ -42,6 +43,21 @@ pub struct DveSystem<'a> {
     pub lockstep: bool,
     /// The property process.
     pub property: Option<SourceName<'a>>,
+}
+
+impl DveModel<'_> {
+    /// Returns the names of the constants.
+    pub(super) fn constants(&self) -> Vec<DeclaredName> {
+        let global = self.declarations.iter().filter_map(|it| match it {
+            DveDeclaration::Variable(variable) => Some(variable),
+            DveDeclaration::Channel(_) => None,
+        });
+        let local = self.processes.iter().flat_map(|it| &it.variables);
+        let constants = global.chain(local).filter(|it| it.constant).map(|it| &it.name);
+        let named =
+            |it: &SourceName<'_>| DeclaredName::new(it.text, DeclaredNameKind::Constant, it.span);
+        constants.map(named).collect()
+    }
 }
 
 /// A global declaration.

@@ -119,5 +119,5 @@ fn load(
     };
     let warnings = report.finish()?;
     let observed = split.map(|it| it.resolve(sources, conditions));
-    Ok(LoadedModel { program, warnings, property: observed })
+    Ok(LoadedModel { program, warnings, property: observed, names: model.constants() })
 }

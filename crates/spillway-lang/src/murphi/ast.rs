@@ -5,6 +5,7 @@
 
 pub use crate::token::SourceName;
 
+use crate::{DeclaredName, DeclaredNameKind};
 use spillway_base::source::Span;
 use spillway_ir::{BinaryOp, Quantifier as Which, UnaryOp};
 
@@ -30,8 +31,34 @@ impl MurphiModel<'_> {
                 }
                 MurphiDeclaration::Constants(..) | MurphiDeclaration::Function(_) => Vec::new(),
             };
-            it.names().contains(&name) || members.contains(&name)
+            it.names().contains(&name) || members.iter().any(|it| it.text == name)
         })
+    }
+}
+
+impl MurphiModel<'_> {
+    /// Returns the names of constants, types and values of enumerations.
+    pub(super) fn constants_and_types(&self) -> Vec<DeclaredName> {
+        let named = |it: &SourceName<'_>, kind| DeclaredName::new(it.text, kind, it.span);
+        let mut all = Vec::new();
+        for declaration in &self.declarations {
+            match declaration {
+                MurphiDeclaration::Constants(names, _) => {
+                    all.extend(names.iter().map(|it| named(it, DeclaredNameKind::Constant)));
+                }
+                MurphiDeclaration::Types(names, ty) => {
+                    all.extend(names.iter().map(|it| named(it, DeclaredNameKind::Type)));
+                    let members = ty.members();
+                    all.extend(members.iter().map(|it| named(it, DeclaredNameKind::Constant)));
+                }
+                MurphiDeclaration::Variables(_, ty) => {
+                    let members = ty.members();
+                    all.extend(members.iter().map(|it| named(it, DeclaredNameKind::Constant)));
+                }
+                MurphiDeclaration::Function(_) => {}
+            }
+        }
+        all
     }
 }
 
@@ -73,9 +100,9 @@ pub struct TypeExpr<'a> {
 
 impl<'a> TypeExpr<'a> {
     /// Returns the members of the enumerations in it.
-    fn members(&self) -> Vec<&'a str> {
+    fn members(&self) -> Vec<SourceName<'a>> {
         match &self.kind {
-            TypeExprKind::Enum(names) => names.iter().map(|it| it.text).collect(),
+            TypeExprKind::Enum(names) => names.clone(),
             TypeExprKind::Record(fields) => {
                 fields.iter().flat_map(|(_, ty)| ty.members()).collect()
             }

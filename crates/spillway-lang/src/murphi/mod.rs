@@ -103,7 +103,7 @@ fn load(
     let observed =
         split.map(|it| it.expand_quantifiers(sources, &program, conditions, &names)).transpose();
     let observed = observed.map_err(|error| vec![error])?;
-    Ok(LoadedModel { program, warnings, property: observed })
+    Ok(LoadedModel { program, warnings, property: observed, names: model.constants_and_types() })
 }
 
 /// Propositions, and the names of the variables of each quantified formula.

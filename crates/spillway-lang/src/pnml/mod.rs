@@ -112,5 +112,5 @@ fn load(
     let observed = split.map(|it| it.resolve(sources, conditions));
     annotations::annotate_sources(&net, sources);
     sources.mark_as_counts();
-    Ok(LoadedModel { program, warnings, property: observed })
+    Ok(LoadedModel { program, warnings, property: observed, names: Vec::new() })
 }

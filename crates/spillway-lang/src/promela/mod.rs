@@ -64,7 +64,8 @@ fn load(
         TemporalProperty { name: it.name, spec: it.spec, propositions, breaks_symmetry: false }
     });
     let program = Program { name, ..program };
-    Ok(LoadedModel { program, warnings: [model.warnings, advice].concat(), property: observed })
+    let (warnings, names) = ([model.warnings, advice].concat(), model.names);
+    Ok(LoadedModel { program, warnings, property: observed, names })
 }
 
 /// Reads the model and its property.
@@ -79,13 +80,15 @@ fn read(
         Some(PropertySource::Propositions(files)) => files,
     };
     let preprocessed = preprocess::preprocess(sources, options, files)?;
-    let preprocess::PreprocessedModel { model, others, unknown } = preprocessed;
+    let preprocess::PreprocessedModel { model, others, unknown, macros } = preprocessed;
     unknown.map_or(Ok(()), Err)?;
     let asked = asked.map(|asked| match asked {
         PropertySource::Formula(_) => parse::PropertyTokens::Formula(others.concat()),
         PropertySource::Propositions(_) => parse::PropertyTokens::Propositions(others),
     });
-    parse::parse(model, asked)
+    let mut model = parse::parse(model, asked)?;
+    model.names.extend(macros);
+    Ok(model)
 }
 
 /// Returns the name of a file without its folder and extension.

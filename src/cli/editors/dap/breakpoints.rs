@@ -1,6 +1,6 @@
 //! Breakpoints on lines of the model.
 
-use crate::cli::editors::positions::plain_path;
+use crate::cli::editors::positions::full_path;
 use crate::model::{StepDescription, SystemDescription};
 use crate::source::{SourceMap, Span};
 use serde::Deserialize;
@@ -42,8 +42,7 @@ pub(super) fn line_of(sources: &SourceMap, span: Span) -> Option<(PathBuf, usize
         return None;
     }
     let file = sources.get(span.file).filter(|it| !it.is_property)?;
-    let path = std::path::absolute(&file.name).unwrap_or_else(|_| PathBuf::from(&file.name));
-    Some((plain_path(&path), file.line_at(span.start)))
+    Some((full_path(Path::new(&file.name)), file.line_at(span.start)))
 }
 
 /// The lines on which steps begin.
@@ -79,7 +78,7 @@ impl LineBreakpoints {
         wanted: &SetBreakpoints,
         lines: &SteppedLines,
     ) -> Vec<Option<usize>> {
-        let path = wanted.source.path.as_deref().map(plain_path).unwrap_or_default();
+        let path = wanted.source.path.as_deref().map(full_path).unwrap_or_default();
         self.0.retain(|it| it.path != path);
         let mut found = Vec::new();
         for WantedBreakpoint { line, condition } in &wanted.breakpoints {

@@ -5,7 +5,6 @@ use super::evaluation::Evaluator;
 use super::path::{DebugPath, OPTIONS_MAX};
 use super::protocol::{DapRequest, DapSender, RequestFailure, RequestResult, parsed};
 use super::variables::{ShownValue, StateVariables};
-use crate::cli::editors::positions::plain_path;
 use crate::model::{ProcessLocation, StateValue, Violation};
 use crate::report::count;
 use crate::source::Span;
@@ -420,8 +419,7 @@ impl<'d> DebugSession<'d> {
     }
 
     fn set_breakpoints(&mut self, arguments: &Value) -> RequestResult {
-        let mut wanted: SetBreakpoints = parsed(arguments)?;
-        wanted.source.path = wanted.source.path.map(|it| plain_path(&it));
+        let wanted: SetBreakpoints = parsed(arguments)?;
         let lines = self.breakpoints.set(&wanted, &self.lines);
         let answer = |line: &Option<usize>| match line {
             Some(line) => json!({ "verified": true, "line": line }),

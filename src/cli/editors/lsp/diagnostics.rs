@@ -2,7 +2,7 @@
 
 use super::documents::{OpenDocuments, OpenModel};
 use crate::cli::editors::bounded_check::{LocatedStep, LocatedTrace};
-use crate::cli::editors::positions::{location_of, uri_of};
+use crate::cli::editors::positions::{full_path, location_of, path_of, uri_of};
 use crate::diag::{Diagnostic, Severity};
 use lsp_types::{
     DiagnosticRelatedInformation, DiagnosticSeverity, Location, PublishDiagnosticsParams, Range,
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const STEPS_MAX: usize = 200;
 
 /// The diagnostics by file.
-type FileDiagnostics = BTreeMap<Uri, Vec<lsp_types::Diagnostic>>;
+type FileDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
 /// The diagnostics of each model, and those that the client has.
 #[derive(Default)]
@@ -32,15 +32,12 @@ impl DiagnosticStore {
         let mut by_file = FileDiagnostics::new();
         // A file without diagnostics loses those that it had.
         for file in model.sources.model_files() {
-            uri_of(Path::new(&file.name))
-                .into_iter()
-                .for_each(|it| _ = by_file.entry(it).or_default());
+            by_file.entry(full_path(Path::new(&file.name))).or_default();
         }
         for diagnostic in &model.diagnostics {
             let place = location_of(&model.sources, diagnostic.span);
             let start = || Some(Location { uri: uri_of(root)?, range: Range::default() });
-            let Some(Location { uri, range }) = place.or_else(start) else { continue };
-            by_file.entry(uri).or_default().push(as_shown(diagnostic, range));
+            add(&mut by_file, place.or_else(start), |range| as_shown(diagnostic, range));
         }
         self.readings.insert(root.to_path_buf(), by_file);
         self.checks.remove(root);
@@ -53,8 +50,7 @@ impl DiagnosticStore {
             let last = || trace.steps.iter().rev().find_map(|it| it.place.clone());
             let start = || Some(Location { uri: uri_of(root)?, range: Range::default() });
             let place = trace.place.clone().or_else(last).or_else(start);
-            let Some(Location { uri, range }) = place else { continue };
-            by_file.entry(uri).or_default().push(counterexample(trace, range));
+            add(&mut by_file, place, |range| counterexample(trace, range));
         }
         self.checks.insert(root.to_path_buf(), by_file);
     }
@@ -70,26 +66,35 @@ impl DiagnosticStore {
     /// uses.
     pub(super) fn publish(&mut self, documents: &OpenDocuments) {
         let mut all = FileDiagnostics::new();
-        let kept = self.readings.values().chain(self.checks.values()).flatten();
-        for (uri, diagnostics) in kept {
-            let path = super::super::positions::path_of(uri);
-            let known = path.and_then(|it| documents.uri_of(&it));
-            let list = all.entry(known.unwrap_or(uri).clone()).or_default();
-            list.extend(diagnostics.iter().cloned());
+        for (path, diagnostics) in self.readings.values().chain(self.checks.values()).flatten() {
+            all.entry(path.clone()).or_default().extend(diagnostics.iter().cloned());
         }
-        let gone = self.published.keys().filter(|it| !all.contains_key(it));
-        gone.for_each(|it| publish_file(it, &[]));
-        for (uri, diagnostics) in &all {
-            if self.published.get(uri) != Some(diagnostics) {
-                publish_file(uri, diagnostics);
-            }
-        }
+        let publish = |path: &Path, diagnostics: &[lsp_types::Diagnostic]| {
+            let known = documents.uri_of(path).cloned();
+            known.or_else(|| uri_of(path)).into_iter().for_each(|it| publish_file(it, diagnostics));
+        };
+        let gone = self.published.keys().filter(|it| !all.contains_key(*it));
+        gone.for_each(|it| publish(it, &[]));
+        let changed = all.iter().filter(|(path, it)| self.published.get(*path) != Some(it));
+        changed.for_each(|(path, it)| publish(path, it));
         self.published = all;
     }
 }
 
-fn publish_file(uri: &Uri, diagnostics: &[lsp_types::Diagnostic]) {
-    let (uri, diagnostics) = (uri.clone(), diagnostics.to_vec());
+/// Adds a diagnostic of some location.
+fn add(
+    by_file: &mut FileDiagnostics,
+    location: Option<Location>,
+    diagnostic: impl FnOnce(Range) -> lsp_types::Diagnostic,
+) {
+    let Some(Location { uri, range }) = location else { return };
+    if let Some(path) = path_of(&uri) {
+        by_file.entry(path).or_default().push(diagnostic(range));
+    }
+}
+
+fn publish_file(uri: Uri, diagnostics: &[lsp_types::Diagnostic]) {
+    let diagnostics = diagnostics.to_vec();
     let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
     super::notify("textDocument/publishDiagnostics", json!(params));
 }

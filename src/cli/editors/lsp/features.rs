@@ -158,6 +158,8 @@ fn kind_word(kind: SymbolKind) -> &'static str {
         SymbolKind::Start => "start state",
         SymbolKind::Property(kind) | SymbolKind::RunProperty(kind) => kind,
         SymbolKind::Constant => "constant",
+        SymbolKind::Type => "type",
+        SymbolKind::Macro => "macro",
         SymbolKind::Operator => "operator",
         SymbolKind::Step => "step",
     }
@@ -208,7 +210,8 @@ fn outline_entry(file: &SourceFile, symbol: &ModelSymbol) -> DocumentSymbol {
         SymbolKind::Channel => Kind::INTERFACE,
         SymbolKind::Process => Kind::CLASS,
         SymbolKind::Location => Kind::ENUM_MEMBER,
-        SymbolKind::Function | SymbolKind::Operator => Kind::FUNCTION,
+        SymbolKind::Function | SymbolKind::Operator | SymbolKind::Macro => Kind::FUNCTION,
+        SymbolKind::Type => Kind::STRUCT,
         SymbolKind::Rule | SymbolKind::Step => Kind::METHOD,
         SymbolKind::Start => Kind::CONSTRUCTOR,
         SymbolKind::Property(_) | SymbolKind::RunProperty(_) => Kind::BOOLEAN,

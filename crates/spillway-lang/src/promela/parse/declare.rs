@@ -7,6 +7,7 @@ use crate::promela::ast::{
 use crate::promela::symbols::{
     PromelaInitializer, PromelaStruct, PromelaSymbol, PromelaType, SymbolId,
 };
+use crate::{DeclaredName, DeclaredNameKind};
 use spillway_base::source::Span;
 use std::rc::Rc;
 
@@ -120,6 +121,8 @@ impl PromelaParser {
             if self.model.symbols.constants.contains_key(&name.text) || names.contains(&name.text) {
                 return self.error(name.span, format!("the mtype {} is declared twice", name.text));
             }
+            let kind = DeclaredNameKind::Constant;
+            self.model.names.push(DeclaredName::new(&name.text, kind, name.span));
             names.push(name.text);
             self.accept(",");
         }
@@ -308,6 +311,7 @@ impl PromelaParser {
         if self.structs.contains_key(&name.text) {
             return self.error(name.span, format!("there is a typedef {} already", name.text));
         }
+        self.model.names.push(DeclaredName::new(&name.text, DeclaredNameKind::Type, name.span));
         self.expect("{", "before the fields")?;
         self.line_ends = true;
         let mut fields: Vec<PromelaSymbol> = Vec::new();

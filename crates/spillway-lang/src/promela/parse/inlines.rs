@@ -3,6 +3,7 @@
 use super::{PromelaParseResult, PromelaParser};
 use crate::promela::ast::PromelaName;
 use crate::promela::token::PromelaToken;
+use crate::{DeclaredName, DeclaredNameKind};
 use spillway_base::diag::Diagnostic;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -33,6 +34,7 @@ impl PromelaParser {
         }
         let body = self.balanced("{", "}")?;
         let inline = Rc::new(InlineDefinition { parameters, body });
+        self.model.names.push(DeclaredName::new(&name.text, DeclaredNameKind::Macro, name.span));
         if self.inlines.insert(name.text.clone(), inline).is_some() {
             return self.error(name.span, format!("there is an inline {} already", name.text));
         }

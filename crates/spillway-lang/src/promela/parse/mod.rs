@@ -17,6 +17,7 @@ pub use property::{ParsedProperty, PropertyTokens};
 use super::ast::{ProcessRole, PromelaExpr, PromelaName, PromelaProcess, PromelaReference};
 use super::symbols::{PromelaSymbolTable, SymbolId};
 use super::token::{PromelaToken, PromelaTokenKind};
+use crate::DeclaredName;
 use crate::name_suggestion::suggest_name;
 use crate::quote::shorten;
 use spillway_base::diag::Diagnostic;
@@ -45,6 +46,8 @@ pub struct PromelaModel {
     pub uses_last: bool,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// The names of inlines, types and symbolic constants.
+    pub names: Vec<DeclaredName>,
 }
 
 /// An `ltl` property.

@@ -2,6 +2,7 @@
 
 use super::{ExpandedToken, HideSet, Preprocessor, error, lex};
 use crate::promela::token::{PromelaToken, PromelaTokenKind};
+use crate::{DeclaredName, DeclaredNameKind};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 use std::collections::HashSet;
@@ -132,6 +133,9 @@ impl Preprocessor<'_> {
         }
         let made = MacroDefinition { parameters, takes_rest, body: body.to_vec() };
         self.macros.insert(name.clone(), Rc::new(made));
+        if span != Span::default() {
+            self.named.push(DeclaredName::new(name, DeclaredNameKind::Macro, rest[0].span));
+        }
         Ok(())
     }
 

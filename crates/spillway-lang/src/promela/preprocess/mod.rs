@@ -14,6 +14,7 @@ mod macros;
 use super::foreign_flags;
 use super::lex::{LexerPosition, lex};
 use super::token::{LexicalError, PromelaToken, PromelaTokenKind};
+use crate::DeclaredName;
 use crate::Options;
 use crate::name_suggestion;
 use crate::quote::quote;
@@ -38,6 +39,8 @@ pub struct PreprocessedModel {
     pub others: Vec<Vec<PromelaToken>>,
     /// The error for a name from the command line that occurs in no file, if there is one.
     pub unknown: Option<Diagnostic>,
+    /// The macros that the texts define.
+    pub macros: Vec<DeclaredName>,
 }
 
 /// Returns all tokens of the model in file 0 after includes and macro expansion, and those of each other file, with the
@@ -50,6 +53,7 @@ pub fn preprocess(
     let mut preprocessor = Preprocessor {
         sources,
         macros: HashMap::new(),
+        named: Vec::new(),
         fixed: Vec::new(),
         met: HashSet::new(),
         files: Vec::new(),
@@ -73,7 +77,8 @@ pub fn preprocess(
     let others = others.iter().map(|&file| preprocessor.whole(file));
     let others: Result<Vec<_>, Diagnostic> = others.collect();
     let others = others?;
-    Ok(PreprocessedModel { model, others, unknown: preprocessor.unknown_define() })
+    let (unknown, macros) = (preprocessor.unknown_define(), preprocessor.named);
+    Ok(PreprocessedModel { model, others, unknown, macros })
 }
 
 /// The macros that produced a token.
@@ -92,6 +97,8 @@ struct IncludeFrame {
 struct Preprocessor<'a> {
     sources: &'a mut SourceMap,
     macros: HashMap<Rc<str>, Rc<MacroDefinition>>,
+    /// The names of all macros that the texts define, with their positions.
+    named: Vec<DeclaredName>,
     /// Names from the command line, which the model cannot redefine.
     fixed: Vec<Rc<str>>,
     /// Those of them that occur in some file.
