@@ -15,6 +15,8 @@ pub(super) enum StateGoal {
     /// The states that satisfy the property of this number, which the model reports if it does not hold.
     Unreported(u32),
     /// One state.
+    // Without the explorer nobody asks for one.
+    #[cfg_attr(not(feature = "http"), expect(dead_code))]
     State(Vec<u8>),
 }
 

@@ -1,9 +1,8 @@
 //! Models as an editor has them: some of their texts may not be saved, and may have errors.
 
-use super::{
-    Check, CheckConfig, Error, ModelText, SourceModel, SpecificationModel, TextModel, TraceVisitor,
-    read_text,
-};
+use super::specification::EditedSpecification;
+use super::symbols::{self, ModelSymbol};
+use super::{Check, CheckConfig, Error, ModelText, TextModel, TraceVisitor, read_text};
 use crate::diag::Diagnostic;
 use crate::front::Language;
 use crate::report::{PropertyJudgement, judgements};
@@ -30,8 +29,17 @@ pub struct EditedModelReading {
     pub sources: SourceMap,
     /// The errors, or else the warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The model. `None` if there are errors.
-    pub model: Option<Box<dyn SourceModel>>,
+    /// The names that the model declares. `None` if there are errors.
+    pub symbols: Option<Vec<ModelSymbol>>,
+}
+
+/// The result of reading a program.
+struct ProgramReading {
+    /// The text, with the open files that it includes.
+    text: ModelText,
+    sources: SourceMap,
+    diagnostics: Vec<Diagnostic>,
+    model: Option<TextModel>,
 }
 
 impl EditedModel {
@@ -41,28 +49,31 @@ impl EditedModel {
     ///
     /// If the file of the model cannot be read. Errors in texts are diagnostics.
     pub fn read(&self, config: &CheckConfig) -> Result<EditedModelReading, Error> {
-        match self.language.has_programs() {
-            true => self.read_program(config),
-            false => Ok(self.read_specification(config)),
+        if !self.language.has_programs() {
+            return Ok(self.read_specification(config));
         }
+        let ProgramReading { sources, diagnostics, model, .. } = self.read_program(config)?;
+        let symbols = model.map(|it| it.symbols());
+        Ok(EditedModelReading { sources, diagnostics, symbols })
     }
 
     fn read_specification(&self, config: &CheckConfig) -> EditedModelReading {
         let mut sources = SourceMap::default();
-        match SpecificationModel::read_edited(&self.path, &self.open, config, &mut sources) {
-            Ok((model, diagnostics)) => {
-                EditedModelReading { sources, diagnostics, model: Some(Box::new(model)) }
+        let files = EditedSpecification { path: &self.path, open: &self.open };
+        match files.resolve(config, &mut sources) {
+            Ok(resolved) => {
+                let symbols = Some(symbols::of_specification(&resolved.specification));
+                EditedModelReading { sources, diagnostics: resolved.warnings, symbols }
             }
-            Err(diagnostics) => EditedModelReading { sources, diagnostics, model: None },
+            Err(diagnostics) => EditedModelReading { sources, diagnostics, symbols: None },
         }
     }
 
-    fn read_program(&self, config: &CheckConfig) -> Result<EditedModelReading, Error> {
-        let text = self.text()?;
-        let reading = self.load(&text, config);
-        match self.included(&reading.sources) {
+    fn read_program(&self, config: &CheckConfig) -> Result<ProgramReading, Error> {
+        let reading = self.load(self.text()?, config);
+        match self.changed(&reading.sources) {
             changed if changed.is_empty() => Ok(reading),
-            changed => Ok(self.load(&text.with_included(changed), config)),
+            changed => Ok(self.load(reading.text.with_included(changed), config)),
         }
     }
 
@@ -77,7 +88,7 @@ impl EditedModel {
     }
 
     /// Returns the texts of open files that differ from the included files of some sources, by the names of these.
-    fn included(&self, sources: &SourceMap) -> Vec<(String, String)> {
+    fn changed(&self, sources: &SourceMap) -> Vec<(String, String)> {
         let changed = |(name, found): (String, String)| {
             let (_, text) = self.open.iter().find(|it| is_same_file(&it.0, &name))?;
             (*text != found).then(|| (name, text.clone()))
@@ -85,28 +96,27 @@ impl EditedModel {
         sources.model_texts().into_iter().skip(1).filter_map(changed).collect()
     }
 
-    fn load(&self, text: &ModelText, config: &CheckConfig) -> EditedModelReading {
+    fn load(&self, text: ModelText, config: &CheckConfig) -> ProgramReading {
         let mut sources = text.sources();
         let options = config.reading_options(self.language);
         let loaded = match self.language.load(&mut sources, &options) {
             Ok(loaded) => loaded,
-            Err(diagnostics) => return EditedModelReading { sources, diagnostics, model: None },
+            Err(diagnostics) => return ProgramReading { text, sources, diagnostics, model: None },
         };
         // The check of an editor decides the properties of runs.
         let unchecked = loaded.program.unchecked.iter();
         let decided: Vec<Span> =
             unchecked.filter(|it| it.kind.is_property_of_runs()).map(|it| it.span).collect();
-        let mut warnings = loaded.warnings.clone();
-        warnings.retain(|it| !decided.contains(&it.span));
-        match TextModel::of(self.language, sources.clone(), options, loaded) {
-            Ok((model, _)) => {
-                EditedModelReading { sources, diagnostics: warnings, model: Some(Box::new(model)) }
-            }
+        let mut diagnostics = loaded.warnings.clone();
+        diagnostics.retain(|it| !decided.contains(&it.span));
+        let model = match TextModel::of(self.language, sources.clone(), options, loaded) {
+            Ok((model, _)) => Some(model),
             Err(error) => {
-                let diagnostics = vec![Diagnostic::error(Span::default(), error.to_string())];
-                EditedModelReading { sources, diagnostics, model: None }
+                diagnostics = vec![Diagnostic::error(Span::default(), error.to_string())];
+                None
             }
-        }
+        };
+        ProgramReading { text, sources, diagnostics, model }
     }
 
     /// Checks the properties that a configuration selects, and by default the model's own. Passes on each
@@ -121,24 +131,29 @@ impl EditedModel {
         control: &Arc<SearchControl>,
         visit: &mut TraceVisitor<'_>,
     ) -> Result<Vec<PropertyJudgement>, Error> {
-        let reading = self.read(config)?;
-        let Some(model) = reading.model else {
-            return Err(Error::text(&reading.diagnostics, &reading.sources));
-        };
-        let Some(program) = model.as_program() else {
-            let mut sources = SourceMap::default();
-            let read =
-                SpecificationModel::read_edited(&self.path, &self.open, config, &mut sources);
-            let (model, _) = read.map_err(|it| Error::text(&it, &sources))?;
-            let check = Check::of_specification(&model).config(config.clone());
-            let found = check.control(Arc::clone(control)).run()?;
-            found.visit_trace(&model, visit)?;
-            return Ok(found.report().map_or(Vec::new(), |it| judgements(&it, None)));
-        };
-        let config = with_own_property(config, program);
-        let text = self.text()?.with_included(self.included(&reading.sources));
+        if !self.language.has_programs() {
+            return self.check_specification(config, control, visit);
+        }
+        let ProgramReading { text, sources, diagnostics, model } = self.read_program(config)?;
+        let model = model.ok_or_else(|| Error::text(&diagnostics, &sources))?;
+        let config = with_own_property(config, &model);
+        drop(model);
         let report = text.check(&config).control(Arc::clone(control)).run_with(visit)?;
         Ok(report.properties)
+    }
+
+    fn check_specification(
+        &self,
+        config: &CheckConfig,
+        control: &Arc<SearchControl>,
+        visit: &mut TraceVisitor<'_>,
+    ) -> Result<Vec<PropertyJudgement>, Error> {
+        let files = EditedSpecification { path: &self.path, open: &self.open };
+        let model = files.read(config)?;
+        let check = Check::of_specification(&model).config(config.clone());
+        let found = check.control(Arc::clone(control)).run()?;
+        found.visit_trace(&model, visit)?;
+        Ok(found.report().map_or(Vec::new(), |it| judgements(&it, None)))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Models that are read from texts: programs and specifications.
 
 use super::searched_model::{ModelSummary, SearchedModel};
-use super::symbols::{self, ModelSymbol};
 use super::{SearchBudget, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::front::Language;
@@ -41,9 +40,6 @@ pub trait SourceModel {
 
     /// Returns the program, if the model is one.
     fn as_program(&self) -> Option<&TextModel>;
-
-    /// Returns the names that it declares.
-    fn symbols(&self) -> Vec<ModelSymbol>;
 
     /// Returns the name of the model's file.
     fn name(&self) -> &str {
@@ -88,13 +84,5 @@ impl SourceModel for TextModel {
 
     fn as_program(&self) -> Option<&TextModel> {
         Some(self)
-    }
-
-    fn symbols(&self) -> Vec<ModelSymbol> {
-        let properties = self.interp.properties();
-        let program = self.interp.program();
-        let mut all = symbols::of_program(program, self.interp.layout(), &properties);
-        all.extend(self.names.iter().map(symbols::declared_symbol));
-        all
     }
 }

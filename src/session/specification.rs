@@ -2,7 +2,6 @@
 
 use super::searched_model::{ModelSummary, SearchedModel};
 use super::source_model::SourceModel;
-use super::symbols::{self, ModelSymbol, StoredValues, SymbolKind};
 use super::{CheckConfig, Error, SearchBudget, SearchJob, StoredSearch, TextModel, UnreducedModel};
 use crate::diag::Diagnostic;
 use crate::front::{Language, tla};
@@ -10,11 +9,11 @@ use crate::model::{PreservedProperties, ReductionSummary, StateCondition, System
 use crate::report::CheckScope;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
-use crate::source::{SourceMap, Span};
+use crate::source::SourceMap;
 use crate::tla::SpecificationRequest;
 use crate::tla::eval::CompiledSpecification;
 use crate::tla::modules::{NamedText, SearchPath};
-use crate::tla::resolve::tree as tla_tree;
+use crate::tla::resolve::ResolvedSpecification;
 use crate::tla::system::SpecificationSystem;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -28,6 +27,76 @@ struct SpecificationFiles<'f> {
     root: &'f Path,
     configuration: &'f Path,
     search: &'f SearchPath,
+}
+
+impl SpecificationFiles<'_> {
+    /// Reads the files, and resolves names. The sources get the texts even if there are errors.
+    fn resolve(
+        self,
+        config: &CheckConfig,
+        conditions: &[StateCondition],
+        sources: &mut SourceMap,
+    ) -> Result<ResolvedSpecification, Vec<Diagnostic>> {
+        let constant = |it: &Definition| format!("{} = {}", it.name, it.text());
+        let constants: Vec<String> = config.model.definitions.iter().map(constant).collect();
+        let SpecificationFiles { root, configuration, search } = self;
+        let request = SpecificationRequest {
+            root,
+            config: configuration,
+            search,
+            constants: &constants,
+            conditions,
+        };
+        request.read(sources)
+    }
+}
+
+/// A specification of which some files are open in an editor.
+#[derive(Clone, Copy)]
+pub(super) struct EditedSpecification<'e> {
+    /// The file of the root module.
+    pub path: &'e Path,
+    /// The texts of open files, each with its path. They take the place of the files.
+    pub open: &'e [(String, String)],
+}
+
+impl EditedSpecification<'_> {
+    /// Reads the specification, and resolves names. The sources get the texts even if there are errors.
+    pub(super) fn resolve(
+        &self,
+        config: &CheckConfig,
+        sources: &mut SourceMap,
+    ) -> Result<ResolvedSpecification, Vec<Diagnostic>> {
+        let conditions = config.properties.conditions();
+        self.with_files(config, |files| files.resolve(config, &conditions, sources))
+    }
+
+    /// Reads the specification.
+    pub(super) fn read(&self, config: &CheckConfig) -> Result<SpecificationModel, Error> {
+        let mut sources = SourceMap::default();
+        let read = self
+            .with_files(config, |files| SpecificationModel::read_into(&mut sources, files, config));
+        Ok(read.map_err(|it| Error::text(&it, &sources))?.0)
+    }
+
+    /// Passes the files to a function.
+    fn with_files<T>(
+        &self,
+        config: &CheckConfig,
+        and_then: impl FnOnce(SpecificationFiles<'_>) -> T,
+    ) -> T {
+        let ModelConfig { configuration, libraries, .. } = &config.model;
+        let library = std::env::var_os(LIBRARY_VARIABLE);
+        let named = |(name, text): &(String, String)| NamedText {
+            path: PathBuf::from(name),
+            text: text.clone(),
+        };
+        let search = SearchPath::new(self.path, libraries, library.as_deref())
+            .with_open_texts(self.open.iter().map(named).collect());
+        let beside = self.path.with_extension(tla::CONFIGURATION_EXTENSION);
+        let configuration = configuration.as_deref().unwrap_or(&beside);
+        and_then(SpecificationFiles { root: self.path, configuration, search: &search })
+    }
 }
 
 /// A specification in TLA+ that can be searched.
@@ -101,44 +170,14 @@ impl SpecificationModel {
         Ok((model, warnings))
     }
 
-    /// Reads the specification with a file name and the texts of open files, each with its name. They take the place of
-    /// the files. The sources get the texts even if there are errors.
-    pub(super) fn read_edited(
-        path: &Path,
-        open: &[(String, String)],
-        config: &CheckConfig,
-        sources: &mut SourceMap,
-    ) -> Result<(SpecificationModel, Vec<Diagnostic>), Vec<Diagnostic>> {
-        let ModelConfig { configuration, libraries, .. } = &config.model;
-        let library = std::env::var_os(LIBRARY_VARIABLE);
-        let named = |(name, text): &(String, String)| NamedText {
-            path: PathBuf::from(name),
-            text: text.clone(),
-        };
-        let search = SearchPath::new(path, libraries, library.as_deref())
-            .with_open_texts(open.iter().map(named).collect());
-        let beside = path.with_extension(tla::CONFIGURATION_EXTENSION);
-        let configuration = configuration.as_deref().unwrap_or(&beside);
-        let files = SpecificationFiles { root: path, configuration, search: &search };
-        SpecificationModel::read_into(sources, files, config)
-    }
-
     fn read_into(
         sources: &mut SourceMap,
         SpecificationFiles { root, configuration, search }: SpecificationFiles<'_>,
         config: &CheckConfig,
     ) -> Result<(SpecificationModel, Vec<Diagnostic>), Vec<Diagnostic>> {
         let conditions = config.properties.conditions();
-        let constant = |it: &Definition| format!("{} = {}", it.name, it.text());
-        let constants: Vec<String> = config.model.definitions.iter().map(constant).collect();
-        let request = SpecificationRequest {
-            root,
-            config: configuration,
-            search,
-            constants: &constants,
-            conditions: &conditions,
-        };
-        let resolved = request.read(sources)?;
+        let files = SpecificationFiles { root, configuration, search };
+        let resolved = files.resolve(config, &conditions, sources)?;
         let program = CompiledSpecification::new(resolved.specification);
         let system = SpecificationSystem::new(program, sources, &conditions);
         let system = system.map_err(|it| vec![it])?;
@@ -253,37 +292,5 @@ impl SourceModel for SpecificationModel {
 
     fn as_program(&self) -> Option<&TextModel> {
         None
-    }
-
-    fn symbols(&self) -> Vec<ModelSymbol> {
-        let specification = &self.system.program().specification;
-        let symbol = ModelSymbol::new;
-        let variables = &specification.variables[..specification.state_variables];
-        let bits = self.system.variable_bits();
-        let variable = |(it, bits): (&tla_tree::Variable, u32)| {
-            let stored =
-                StoredValues { range: None, bits, is_constant: false, is_never_read: false };
-            let found = symbol(SymbolKind::Variable, &it.name, it.span);
-            ModelSymbol { stored: Some(stored), ..found }
-        };
-        let variables = variables.iter().zip(bits).map(variable);
-        let constants = specification.constants.iter();
-        let constants = constants.map(|it| symbol(SymbolKind::Constant, &it.name, it.span));
-        let operators = specification
-            .definitions
-            .iter()
-            .filter(|it| it.origin == tla_tree::DefinitionOrigin::Module && !it.name.contains('!'));
-        let operator = |it: &tla_tree::Definition| {
-            let parameters: Vec<&str> =
-                it.parameters[it.captured..].iter().map(|it| it.name.as_str()).collect();
-            let detail = (!parameters.is_empty()).then(|| format!("({})", parameters.join(", ")));
-            ModelSymbol { detail, ..symbol(SymbolKind::Operator, &it.name, it.span) }
-        };
-        let properties = self.system.properties();
-        let invariants = properties.iter().map(symbols::property_symbol);
-        let unchecked = self.system.unchecked();
-        let unchecked = unchecked.iter().filter_map(symbols::unchecked_symbol);
-        let all = variables.chain(constants).chain(operators.map(operator));
-        all.chain(invariants).chain(unchecked).filter(|it| it.span != Span::default()).collect()
     }
 }

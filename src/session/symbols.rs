@@ -1,5 +1,6 @@
 //! The names that a model declares, with their positions and what the analyses know about them.
 
+use super::TextModel;
 use crate::front::{DeclaredName, DeclaredNameKind};
 use crate::ir::layout::{CellId, CellPlacement, Layout};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -7,8 +8,9 @@ use crate::ir::{
     Domain, Owner, Place, PlaceRoot, Program, PropertyKind, ScalarType, StmtKind, Type, TypeId,
     VarId,
 };
-use crate::model::{PropertyInfo, UncheckedRequirement};
+use crate::model::{PropertyInfo, SystemDescription, UncheckedRequirement};
 use crate::source::Span;
+use crate::tla::resolve::tree::{Definition, DefinitionOrigin, Specification};
 use std::collections::HashSet;
 
 /// A name that a model declares.
@@ -76,7 +78,7 @@ pub struct StoredValues {
 }
 
 impl ModelSymbol {
-    pub(super) fn new(kind: SymbolKind, name: &str, span: Span) -> ModelSymbol {
+    fn new(kind: SymbolKind, name: &str, span: Span) -> ModelSymbol {
         let (name, owner, detail, stored) = (name.to_owned(), None, None, None);
         ModelSymbol { name, kind, span, owner, detail, stored }
     }
@@ -91,13 +93,13 @@ impl ModelSymbol {
 }
 
 /// Returns the symbol of a property that no search of states checks.
-pub(super) fn unchecked_symbol(it: &UncheckedRequirement) -> Option<ModelSymbol> {
+fn unchecked_symbol(it: &UncheckedRequirement) -> Option<ModelSymbol> {
     let kind = SymbolKind::RunProperty(it.kind.name());
     it.kind.is_property_of_runs().then(|| ModelSymbol::new(kind, &it.name, it.span))
 }
 
 /// Returns the symbol of a name that the program lacks.
-pub(super) fn declared_symbol(it: &DeclaredName) -> ModelSymbol {
+fn declared_symbol(it: &DeclaredName) -> ModelSymbol {
     let kind = match it.kind {
         DeclaredNameKind::Constant => SymbolKind::Constant,
         DeclaredNameKind::Type => SymbolKind::Type,
@@ -107,16 +109,45 @@ pub(super) fn declared_symbol(it: &DeclaredName) -> ModelSymbol {
 }
 
 /// Returns the symbol of a property of states.
-pub(super) fn property_symbol(info: &PropertyInfo) -> ModelSymbol {
+fn property_symbol(info: &PropertyInfo) -> ModelSymbol {
     ModelSymbol::new(SymbolKind::Property(info.kind), &info.name, info.span)
 }
 
+impl TextModel {
+    /// Returns the names that the model declares.
+    pub(super) fn symbols(&self) -> Vec<ModelSymbol> {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let mut all = of_program(program, layout, &self.interp.properties());
+        all.extend(self.names.iter().map(declared_symbol));
+        all
+    }
+}
+
+/// Returns the symbols of a specification.
+pub(super) fn of_specification(specification: &Specification) -> Vec<ModelSymbol> {
+    let symbol = ModelSymbol::new;
+    let variables = specification.variables[..specification.state_variables].iter();
+    let variables = variables.map(|it| symbol(SymbolKind::Variable, &it.name, it.span));
+    let constants = specification.constants.iter();
+    let constants = constants.map(|it| symbol(SymbolKind::Constant, &it.name, it.span));
+    let is_named =
+        |it: &&Definition| it.origin == DefinitionOrigin::Module && !it.name.contains('!');
+    let operator = |it: &Definition| {
+        let parameters: Vec<&str> =
+            it.parameters[it.captured..].iter().map(|it| it.name.as_str()).collect();
+        let detail = (!parameters.is_empty()).then(|| format!("({})", parameters.join(", ")));
+        ModelSymbol { detail, ..symbol(SymbolKind::Operator, &it.name, it.span) }
+    };
+    let operators = specification.definitions.iter().filter(is_named).map(operator);
+    let invariants = specification.checks.invariants.iter().map(|it| &specification[*it]);
+    let invariants =
+        invariants.map(|it| symbol(SymbolKind::Property("invariant"), &it.name, it.span));
+    let all = variables.chain(constants).chain(operators).chain(invariants);
+    all.filter(|it| it.span != Span::default()).collect()
+}
+
 /// Returns the symbols of a program, with the layout of its states. `properties` are the program's, as reports have them.
-pub(super) fn of_program(
-    program: &Program,
-    layout: &Layout,
-    properties: &[PropertyInfo],
-) -> Vec<ModelSymbol> {
+fn of_program(program: &Program, layout: &Layout, properties: &[PropertyInfo]) -> Vec<ModelSymbol> {
     let symbol = |kind, name: &str, span| ModelSymbol::new(kind, name, span);
     let mut all = variables(program, layout);
     for channel in program.channels.values() {

@@ -132,7 +132,7 @@ impl LocatedTrace {
 /// property.
 fn place_run_properties(model: &EditedModel, traces: &mut [LocatedTrace]) -> Result<(), Error> {
     let reading = model.read(&CheckConfig::default())?;
-    let symbols = reading.model.map_or(Vec::new(), |it| it.symbols());
+    let symbols = reading.symbols.unwrap_or_default();
     for trace in traces.iter_mut().filter(|it| it.place.is_none()) {
         let is_violated = |it: &&ModelSymbol| {
             matches!(it.kind, SymbolKind::RunProperty(_)) && it.name == trace.to

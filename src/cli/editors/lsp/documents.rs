@@ -3,7 +3,7 @@
 use crate::cli::editors::positions::{path_of, plain_path};
 use crate::diag::Diagnostic;
 use crate::front::{Language, ModelForm};
-use crate::session::{CheckConfig, EditedModel, SourceModel, is_same_file};
+use crate::session::{CheckConfig, EditedModel, ModelSymbol, is_same_file};
 use crate::source::SourceMap;
 use lsp_types::Uri;
 use std::collections::BTreeMap;
@@ -24,8 +24,10 @@ pub(super) struct OpenModel {
     pub sources: SourceMap,
     /// The errors or warnings of the last reading.
     pub diagnostics: Vec<Diagnostic>,
-    /// The last reading without errors, with its texts.
-    pub model: Option<(Box<dyn SourceModel>, SourceMap)>,
+    /// The language.
+    pub language: &'static Language,
+    /// The names of the last reading without errors, with its texts.
+    pub declared: Option<(Vec<ModelSymbol>, SourceMap)>,
     /// Whether a text has changed since the last reading.
     is_outdated: bool,
 }
@@ -69,10 +71,13 @@ impl OpenDocuments {
     /// Marks the models that read a file, which has changed.
     pub(super) fn change(&mut self, path: &Path) {
         for root in self.roots_of(path) {
+            let document = self.documents.iter().find(|it| it.path == root);
+            let Some(language) = document.and_then(|it| it.language) else { continue };
             let fresh = || OpenModel {
                 sources: SourceMap::default(),
                 diagnostics: Vec::new(),
-                model: None,
+                language,
+                declared: None,
                 is_outdated: true,
             };
             self.models.entry(root).or_insert_with(fresh).is_outdated = true;
@@ -155,11 +160,9 @@ impl OpenDocuments {
             let error = |message: String| Diagnostic::error(Default::default(), message);
             match reading {
                 Ok(Ok(reading)) => {
-                    let sources = &reading.sources;
-                    model.model = match reading.model {
-                        Some(read) => Some((read, sources.clone())),
-                        None => model.model.take(),
-                    };
+                    if let Some(symbols) = reading.symbols {
+                        model.declared = Some((symbols, reading.sources.clone()));
+                    }
                     (model.sources, model.diagnostics) = (reading.sources, reading.diagnostics);
                 }
                 Ok(Err(why)) => model.diagnostics = vec![error(why.to_string())],

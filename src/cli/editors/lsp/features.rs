@@ -3,7 +3,8 @@
 use super::documents::OpenModel;
 use crate::cli::editors::positions::path_of;
 use crate::cli::editors::positions::{is_word, location_of, offset_of, plain_path, range_of};
-use crate::session::{ModelSymbol, SourceModel, StoredValues, SymbolKind};
+use crate::front::Language;
+use crate::session::{ModelSymbol, StoredValues, SymbolKind};
 use crate::source::{SourceFile, SourceMap, Span};
 use lsp_types::{
     CodeLens, Command, DocumentSymbol, Hover, HoverContents, Location, MarkupContent, MarkupKind,
@@ -26,16 +27,17 @@ pub(super) struct DocumentPosition<'p> {
     pub position: Position,
 }
 
-/// A model without errors, with its texts.
+/// The names of a model without errors, with its texts.
 struct ReadModel<'m> {
-    model: &'m dyn SourceModel,
+    language: &'static Language,
+    symbols: &'m [ModelSymbol],
     sources: &'m SourceMap,
 }
 
 impl<'m> ReadModel<'m> {
     fn of(open: &'m OpenModel) -> Option<ReadModel<'m>> {
-        let (model, sources) = open.model.as_ref()?;
-        Some(ReadModel { model: &**model, sources })
+        let (symbols, sources) = open.declared.as_ref()?;
+        Some(ReadModel { language: open.language, symbols, sources })
     }
 
     /// Returns the index of a document among the texts.
@@ -50,9 +52,8 @@ impl<'m> ReadModel<'m> {
         let file = self.file(at.uri)?;
         let text = SourceMap::of_text(at.text);
         let offset = offset_of(text.file(0), at.position);
-        let symbols = self.model.symbols();
-        let named =
-            word_at(at.text, offset).and_then(|it| find_named(&symbols, it, (file, offset)));
+        let symbols = self.symbols;
+        let named = word_at(at.text, offset).and_then(|it| find_named(symbols, it, (file, offset)));
         let step = || {
             let is_here = |it: &&ModelSymbol| {
                 let Span { file: of, start, end } = it.span;
@@ -115,7 +116,7 @@ fn hover_text(read: &ReadModel<'_>, symbol: &ModelSymbol) -> String {
         });
         lines.push(format!("{} `{name}`{of}, line {line} of {name_of_file}", kind_word(*kind)));
         let text: String = file.line(line).trim().chars().take(LINE_MAX).collect();
-        lines.push(format!("```{}\n{text}\n```", read.model.language().name));
+        lines.push(format!("```{}\n{text}\n```", read.language.name));
     }
     match (kind, detail) {
         (SymbolKind::Operator, Some(parameters)) => {
@@ -176,8 +177,8 @@ pub(super) fn outline(open: &OpenModel, uri: &Uri) -> Option<Vec<DocumentSymbol>
     let read = ReadModel::of(open)?;
     let number = read.file(uri)?;
     let file = read.sources.get(number)?;
-    let mut symbols = read.model.symbols();
-    symbols.retain(|it| it.span.file == number);
+    let symbols = read.symbols.iter().filter(|it| it.span.file == number);
+    let mut symbols: Vec<ModelSymbol> = symbols.cloned().collect();
     symbols.sort_by_key(|it| it.span);
     symbols.dedup_by(|one, other| (&one.name, one.span) == (&other.name, other.span));
     let is_listed = |it: &&ModelSymbol| it.kind != SymbolKind::Step && it.owner.is_none();
@@ -244,7 +245,7 @@ pub(super) fn lenses(open: Option<&OpenModel>, uri: &Uri) -> Vec<CodeLens> {
     let Some(read) = open.and_then(ReadModel::of) else { return lenses };
     let Some(number) = read.file(uri) else { return lenses };
     let file = read.sources.file(number);
-    for symbol in read.model.symbols().iter().filter(|it| it.span.file == number) {
+    for symbol in read.symbols.iter().filter(|it| it.span.file == number) {
         let range = range_of(file, symbol.span);
         match symbol.kind {
             SymbolKind::RunProperty(_) => {
