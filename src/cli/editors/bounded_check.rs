@@ -51,6 +51,8 @@ pub(super) struct LocatedTrace {
 
 /// A step of a counterexample.
 pub(super) struct LocatedStep {
+    /// Its number, 0 for the initial state. `None` for a detail of the last step.
+    pub number: Option<usize>,
     /// What is done.
     pub title: String,
     /// Its position in the model.
@@ -107,13 +109,15 @@ impl LocatedTrace {
     fn of(job: &SearchJob, found: &FoundTrace<'_>) -> LocatedTrace {
         let sources = found.model.sources();
         let mut steps = Vec::new();
-        for step in &found.steps {
+        for (number, step) in found.steps.iter().enumerate() {
             let place = step.spans.first().and_then(|it| location_of(sources, *it));
-            steps.push(LocatedStep { title: step.title(), place });
+            steps.push(LocatedStep { number: Some(number), title: step.title(), place });
             if let StepOutcome::Fault(fault) = &step.outcome {
                 let title = format!("{}: {}", fault.kind.violation(), fault.message);
-                steps.push(LocatedStep { title, place: location_of(sources, fault.span) });
+                let place = location_of(sources, fault.span);
+                steps.push(LocatedStep { number: None, title, place });
                 let call = |it: &CallSite| LocatedStep {
+                    number: None,
                     title: format!("called in {}", it.function),
                     place: location_of(sources, it.span),
                 };

@@ -65,6 +65,9 @@ impl DiagnosticStore {
     /// Sends the diagnostics of each file for which they have changed. An open file has the address that the client
     /// uses.
     pub(super) fn publish(&mut self, documents: &OpenDocuments) {
+        // A model may have turned out to be a part of another one.
+        self.readings.retain(|root, _| documents.model(root).is_some());
+        self.checks.retain(|root, _| documents.model(root).is_some());
         let mut all = FileDiagnostics::new();
         for (path, diagnostics) in self.readings.values().chain(self.checks.values()).flatten() {
             all.entry(path.clone()).or_default().extend(diagnostics.iter().cloned());
@@ -117,11 +120,11 @@ fn as_shown(diagnostic: &Diagnostic, range: Range) -> lsp_types::Diagnostic {
 
 /// Returns the diagnostic of a counterexample. Its related information is the steps.
 fn counterexample(trace: &LocatedTrace, range: Range) -> lsp_types::Diagnostic {
-    let steps = trace.steps.iter().enumerate().filter_map(|(number, step)| {
-        let LocatedStep { title, place } = step;
+    let steps = trace.steps.iter().filter_map(|LocatedStep { number, title, place }| {
         let message = match number {
-            0 => format!("start: {title}"),
-            _ => format!("step {number}: {title}"),
+            Some(0) => format!("start: {title}"),
+            Some(number) => format!("step {number}: {title}"),
+            None => title.clone(),
         };
         Some(DiagnosticRelatedInformation { location: place.clone()?, message })
     });

@@ -1,8 +1,9 @@
 //! What editors show of a model: hovers, definitions, outlines and code lenses.
 
 use super::documents::OpenModel;
-use crate::cli::editors::positions::path_of;
-use crate::cli::editors::positions::{is_word, location_of, offset_of, plain_path, range_of};
+use crate::cli::editors::positions::{
+    is_word, location_of, offset_of, path_of, plain_path, range_of,
+};
 use crate::front::Language;
 use crate::session::{ModelSymbol, StoredValues, SymbolKind};
 use crate::source::{SourceFile, SourceMap, Span};
@@ -53,7 +54,8 @@ impl<'m> ReadModel<'m> {
         let text = SourceMap::of_text(at.text);
         let offset = offset_of(text.file(0), at.position);
         let symbols = self.symbols;
-        let named = word_at(at.text, offset).and_then(|it| find_named(symbols, it, (file, offset)));
+        let place = FileOffset { file, offset };
+        let named = word_at(at.text, offset).and_then(|it| find_named(symbols, it, place));
         let step = || {
             let is_here = |it: &&ModelSymbol| {
                 let Span { file: of, start, end } = it.span;
@@ -64,6 +66,13 @@ impl<'m> ReadModel<'m> {
         };
         named.or_else(step).cloned()
     }
+}
+
+/// A byte of a file, both as numbers.
+#[derive(Clone, Copy)]
+struct FileOffset {
+    file: u32,
+    offset: usize,
 }
 
 /// Returns the name at an offset of a text.
@@ -79,7 +88,7 @@ fn word_at(text: &str, offset: usize) -> Option<&str> {
 fn find_named<'s>(
     symbols: &'s [ModelSymbol],
     word: &str,
-    (file, offset): (u32, usize),
+    FileOffset { file, offset }: FileOffset,
 ) -> Option<&'s ModelSymbol> {
     let is_before = |it: &&ModelSymbol| it.span.file == file && it.span.start as usize <= offset;
     let processes = symbols.iter().filter(|it| it.kind == SymbolKind::Process);

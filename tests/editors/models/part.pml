@@ -1,0 +1,1 @@
+active proctype P() { x++; assert(x > 0) }

@@ -1,0 +1,2 @@
+byte x;
+#include "part.pml"
