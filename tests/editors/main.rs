@@ -20,6 +20,7 @@
 //! the server again.
 
 use serde_json::{Value, json};
+use spillway::front::{LANGUAGES, Language};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -273,6 +274,27 @@ fn malformed_headers_end_the_servers() {
             assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{command}");
         }
     }
+}
+
+/// The extension of VS Code has the version of the program, each language, and no files of others.
+#[test]
+fn the_extension_knows_the_languages() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/vscode/package.json");
+    let manifest: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    let listed = manifest["contributes"]["languages"].as_array().unwrap();
+    let mut known = Vec::new();
+    for entry in listed {
+        let endings = entry["extensions"].as_array().unwrap().iter();
+        let languages: Vec<&str> = endings
+            .map(|it| Language::from_file_name(&format!("model{}", it.as_str().unwrap())))
+            .map(|it| it.unwrap_or_else(|| panic!("{entry}")).name)
+            .collect();
+        assert!(languages.iter().all(|it| *it == languages[0]), "{entry}");
+        known.push(languages[0]);
+    }
+    known.sort_unstable();
+    assert_eq!(known, LANGUAGES.iter().map(|it| it.name).collect::<Vec<_>>());
 }
 
 #[test]
