@@ -232,3 +232,76 @@ impl ViewedLevel<'_> {
 fn too_many_states(error: BackEdgeOverflow) -> Error {
     Error::Limit { what: error.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spill::FaultDisk;
+
+    /// A level of states of 12 bytes with their back-edges, in the order of states. The state that is `n`th in the queue
+    /// ends with `n`.
+    fn level(states: u64) -> Vec<u8> {
+        let mut pairs: Vec<Vec<u8>> = (0..states)
+            .map(|it| {
+                let edge = BackEdge { parent: it / 3, index: it % 3 }.bytes().unwrap();
+                let view = it.wrapping_mul(0x9e37_79b9_7f4a_7c15) as u32;
+                [&view.to_be_bytes()[..], &it.to_be_bytes(), &edge].concat()
+            })
+            .collect();
+        pairs.sort();
+        pairs.concat()
+    }
+
+    /// Returns the numbers and the ends of all states of a level.
+    fn numbers(level: &Frontier, width: usize) -> Vec<(u64, u64)> {
+        let mut states = Vec::new();
+        let all = ViewedLevel { number: 0, width, states: level, codec: &Codec::Gaps, limit: 0 };
+        let visited = all.visit(&mut |batch| {
+            states.extend_from_slice(batch);
+            Ok(true)
+        });
+        assert!(visited.unwrap());
+        let number = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().unwrap());
+        let states = states.chunks_exact(width);
+        states.map(|it| (BackEdge::of_bytes(&it[..8]).parent, number(&it[12..]))).collect()
+    }
+
+    #[test]
+    fn a_level_is_numbered_in_the_order_of_its_back_edges_in_memory_and_on_disk() {
+        let width = 12 + BACK_EDGE_BYTES;
+        for (count, is_small) in [(1, true), (5000, true), (40_000, false)] {
+            let disk = FaultDisk::new();
+            let states = Frontier::Raw(Arc::new(level(count)));
+            let codec = &Codec::Gaps;
+            let viewed = ViewedLevel { number: 7, width, states: &states, codec, limit: 0 };
+            assert_eq!(viewed.is_small(), is_small);
+            let QueuedLevel { states, file } = viewed.queue(&disk, &|| false).unwrap().unwrap();
+            let expected: Vec<(u64, u64)> = (0..count).map(|it| (it, it)).collect();
+            assert_eq!(numbers(&states, width), expected);
+            assert_eq!(file, (!is_small).then_some(FileName::Frontier { level: 7 }));
+            let files: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
+            let expected: Vec<String> = file.iter().map(FileName::to_string).collect();
+            assert_eq!(files, expected, "the runs are removed");
+        }
+    }
+
+    #[test]
+    fn a_stopped_sort_leaves_no_file() {
+        let (disk, width) = (FaultDisk::new(), 12 + BACK_EDGE_BYTES);
+        let states = Frontier::Raw(Arc::new(level(40_000)));
+        let viewed =
+            ViewedLevel { number: 7, width, states: &states, codec: &Codec::Gaps, limit: 0 };
+        assert!(viewed.queue(&disk, &|| true).unwrap().is_none());
+        assert!(disk.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_value_with_the_least_back_edge_is_kept() {
+        let value = |state: u8, edge: u8| [&[state][..], &[0, 0, 0, 0, 0, 0, 0, edge]].concat();
+        let mut kept = value(1, 5);
+        FirstOperator.join(&mut kept, &value(0, 6));
+        assert_eq!(kept, value(1, 5));
+        FirstOperator.join(&mut kept, &value(9, 4));
+        assert_eq!(kept, value(9, 4));
+    }
+}

@@ -130,6 +130,12 @@ impl SpecificationSystem {
         view.row(viewer, state).map(Cow::Owned).map_err(failed)
     }
 
+    /// Returns the name of the view, if the configuration has one.
+    pub fn view_name(&self) -> Option<&str> {
+        let view = self.view.as_ref()?;
+        Some(&self.program.specification[view.definition].name)
+    }
+
     /// Returns the number of values of a row.
     pub(super) fn row_values(&self) -> usize {
         self.program.variable_count() + usize::from(self.view.is_some())
