@@ -430,30 +430,33 @@ impl<'a> ExternalSearch<'a> {
     fn expand_level(&mut self) -> Result<bool> {
         let ExternalSearch { store, workers, .. } = self;
         let mut spare = 0;
-        let frontier = store.frontier(|bytes| spare = bytes / workers.len())?;
+        let frontier = store.frontier(|bytes| {
+            spare = bytes / workers.len();
+            workers.iter_mut().for_each(|worker| worker.grow_buffer(spare));
+        })?;
         let codec = self.store.frontier_codec().clone();
         let states = frontier.keys(codec.key_width(self.width()));
-        let Some(LevelInOrder { frontier, codec, file }) = self.in_order(frontier, codec)? else {
+        let level = LevelInOrder { frontier, codec, file: None };
+        let Some(LevelInOrder { frontier, codec, file }) = self.in_order(level, spare)? else {
             return Ok(false);
         };
-        self.workers.iter_mut().for_each(|worker| worker.grow_buffer(spare));
         self.enter(SearchPhase::Expanding);
         let is_expanded = self.reexpand()? && self.expand_states(&frontier, &codec, states)?;
         file.map_or(Ok(()), |it| self.disk.remove(&it.to_string()))?;
         Ok(is_expanded)
     }
 
-    /// Puts a level in the order in which its states are expanded: with views, in that of a queue. Returns nothing if
-    /// stopped.
-    fn in_order(&mut self, frontier: Frontier, codec: Codec) -> Result<Option<LevelInOrder>> {
+    /// Puts a level in the order in which its states are expanded: with views, in that of a queue. `spare` is what each
+    /// worker's buffer may have beyond its share. Returns nothing if stopped.
+    fn in_order(&mut self, level: LevelInOrder, spare: usize) -> Result<Option<LevelInOrder>> {
         if self.model.capabilities().views.is_none() {
-            return Ok(Some(LevelInOrder { frontier, codec, file: None }));
+            return Ok(Some(level));
         }
         let level = ViewedLevel {
             number: self.level_number(),
             width: self.width(),
-            states: &frontier,
-            codec: &codec,
+            states: &level.frontier,
+            codec: &level.codec,
             limit: self.plan.buffer as usize * self.workers.len(),
         };
         if !level.is_small() {
@@ -461,6 +464,7 @@ impl<'a> ExternalSearch<'a> {
             self.workers.iter_mut().for_each(ExpansionWorker::release_buffer);
         }
         let queued = level.queue(&*self.disk, &|| self.control.should_stop())?;
+        self.workers.iter_mut().for_each(|worker| worker.grow_buffer(spare));
         Ok(queued.map(|QueuedLevel { states, file }| LevelInOrder {
             frontier: states,
             codec: Codec::Gaps,
