@@ -95,7 +95,7 @@ fn extended<'s>(set: &'s ModuleSet, name: &str) -> Vec<&'s str> {
     match (set.index(name), standard(name)) {
         (Some(index), _) => {
             let extends = set.needs[index].extends.iter().map(|it| &*it.text);
-            let is_root = name == set.root().name.text;
+            let is_root = name == &*set.root().name.text;
             extends.chain(is_root.then_some(ADDED_MODULE)).collect()
         }
         (None, Some(it)) => it.extends.to_vec(),
