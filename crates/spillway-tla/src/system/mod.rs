@@ -88,9 +88,9 @@ impl SpecificationSystem {
             let span = place.map_or(Span::default(), |it| program.specification[it].span);
             Diagnostic::error(span, format!("SYMMETRY: {}", failure.text(&program.symbols)))
         })?;
-        let (view, group) = match View::of(&program, group) {
-            Ok(view) => (Some(view), None),
-            Err(group) => (None, group),
+        let (view, group) = match program.specification.checks.view {
+            Some(definition) => (Some(View::new(definition, group)), None),
+            None => (None, group),
         };
         let mut system = Self::without_quotient(program, view, sources, conditions);
         system.quotient = group.map(|it| Quotient::new(it, Box::new(system.concrete())));

@@ -25,15 +25,8 @@ pub(super) struct View {
 struct NoView(String);
 
 impl View {
-    /// Returns the view of a program, if its configuration has one. Otherwise returns the symmetry.
-    pub(super) fn of(
-        program: &CompiledSpecification,
-        group: Option<SymmetryGroup>,
-    ) -> Result<View, Option<SymmetryGroup>> {
-        match program.specification.checks.view {
-            Some(definition) => Ok(View { definition, group }),
-            None => Err(group),
-        }
+    pub(super) fn new(definition: DefinitionId, group: Option<SymmetryGroup>) -> View {
+        View { definition, group }
     }
 
     /// Returns the symmetry, if there is one.
@@ -94,7 +87,7 @@ impl<'s> StateEncoder<'s> {
         let Self { system, viewer, key } = self;
         let stored = match system.stored_row(viewer.as_mut(), state) {
             Ok(stored) => stored,
-            Err(error) => return out.fail(error),
+            Err(error) => return out.give_up(error),
         };
         let edge = match edge.map(BackEdge::bytes).transpose() {
             Ok(edge) => edge,
