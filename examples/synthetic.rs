@@ -184,6 +184,7 @@ impl StateSpace for Owing {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

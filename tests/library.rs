@@ -16,6 +16,8 @@ mod texts;
 mod tla;
 #[path = "library/tla_models.rs"]
 mod tla_models;
+#[path = "library/tla_views.rs"]
+mod tla_views;
 
 use spillway::model::{
     Capabilities, ProgramDescription, PropertyInfo, StateSpace, StepDescription, StepOutcome,

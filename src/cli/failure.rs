@@ -181,6 +181,7 @@ fn help(error: &Error) -> String {
         }
         Error::Understood => "resume it with that version, or check the model again".into(),
         Error::Growth(_) => "use another --store".into(),
+        Error::Views(_) => "use --store sorted, raw or rle".into(),
         Error::NoConfiguration(_, Some(other)) => {
             let other = escape::shell_path(other);
             format!(

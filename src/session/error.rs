@@ -3,8 +3,8 @@
 use super::frequency_table::FrequencyTableError;
 use crate::diag::LocatedDiagnostic;
 use crate::model::OutOfSlots;
-use crate::search::GrowthError;
 use crate::search::memory_plan::BudgetTooSmall;
+use crate::search::{GrowthError, ViewError};
 use crate::system::PackingError;
 use std::fmt;
 use std::io;
@@ -83,6 +83,9 @@ pub enum Error {
     /// The storage of states is impossible for a model whose encoding of states grows.
     #[error("{0}")]
     Growth(GrowthError),
+    /// The storage of states cannot identify them by the model's views.
+    #[error("{0}")]
+    Views(ViewError),
     /// A specification has no configuration file: the missing file, and a module in the same folder that has one.
     #[error("there is no configuration {}", .0.display())]
     NoConfiguration(PathBuf, Option<PathBuf>),

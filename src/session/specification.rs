@@ -193,16 +193,24 @@ impl SpecificationModel {
 
     /// Returns the reductions that the configuration demands.
     fn own_reductions(&self) -> Vec<ReductionSummary> {
-        let states = self.system.orbit_size_max();
-        let symmetry = (states > 1).then(|| ReductionSummary {
-            name: "SYMMETRY".to_owned(),
-            preserves: PreservedProperties::ALL,
-            effect: Some(format!("a state represents up to {states}")),
+        let summary = |name: &str, preserves, effect| ReductionSummary {
+            name: name.to_owned(),
+            preserves,
+            effect: Some(effect),
             proviso: None,
             keeps_all_actions: true,
             is_of_model: true,
+        };
+        let states = self.system.orbit_size_max();
+        let symmetry = (states > 1).then(|| {
+            let effect = format!("a state represents up to {states}");
+            summary("SYMMETRY", PreservedProperties::ALL, effect)
         });
-        symmetry.into_iter().collect()
+        let view = self.system.view_name().map(|it| {
+            let effect = format!("states with equal {it} are one");
+            summary("VIEW", PreservedProperties::NONE, effect)
+        });
+        symmetry.into_iter().chain(view).collect()
     }
 
     /// Prepares a search, except for its directory. `storage` replaces the configuration's, if given.

@@ -52,13 +52,19 @@ impl CheckpointEvidence<'_> {
             if let Some(path) = hunted {
                 return Counterexample::along(finder.model, check, path, finder.control);
             }
-            let findings = self.saved.all_findings()?;
+            let storage = self.saved.storage()?;
+            // ComBack finds a path by the tag of the witness.
+            let tags = match storage {
+                StateStorage::Sorted(_) => self.saved.tag_bytes(),
+                StateStorage::Comback(_) => 0,
+            };
+            let findings = self.saved.all_findings()?.without_tags(tags);
             let (_, finding) = findings
                 .iter()
                 .find(|(other, _)| *other == check)
                 .unwrap_or_else(|| unreachable!("violations are made from these findings"));
             let levels = &self.saved.store.levels;
-            match self.saved.storage()? {
+            match storage {
                 StateStorage::Sorted(codec) => {
                     let levels = StoredLevels { disk: finder.disk, levels, codec: &codec };
                     finder.find(levels, check, finding)

@@ -61,7 +61,7 @@ fn expected_search(row: &str) -> ExpectedSearch {
 }
 
 /// Reads a specification of the table.
-fn program_of(model: &str) -> (CompiledSpecification, SourceMap) {
+pub(crate) fn program_of(model: &str) -> (CompiledSpecification, SourceMap) {
     let root = folder().join(format!("{model}.tla"));
     let mut sources = SourceMap::default();
     let search = SearchPath::new(&root, &[], None);

@@ -314,6 +314,7 @@ impl StateSpace for Circle {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

@@ -167,6 +167,7 @@ impl StateSpace for Chains<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

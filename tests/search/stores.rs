@@ -297,6 +297,7 @@ impl StateSpace for Failing<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

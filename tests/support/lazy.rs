@@ -183,6 +183,7 @@ impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

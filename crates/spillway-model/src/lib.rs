@@ -42,6 +42,7 @@
 //! | [`SleepSetStateSpace`] | transitions of a state can be in a sleep set, which depends on the path to the state | sleep sets |
 //! | [`Dominance`] | some states make others redundant | dominance reduction |
 //! | [`GrowingStateSpace`] | states get their bytes when a search reaches them | TLA+ |
+//! | [`ViewedStateSpace`] | a part of a state identifies it | `VIEW` of TLA+ |
 //!
 //! # Kinds of transitions
 //!
@@ -60,6 +61,7 @@
 //! same [`SearchOutcome`].
 
 mod action_counts;
+mod back_edges;
 mod check_options;
 mod check_selection;
 mod compilation;
@@ -91,8 +93,10 @@ mod successor_sink;
 mod transition_system;
 mod unchecked_requirements;
 mod value_serializer;
+mod views;
 
 pub use action_counts::{ActionCounts, ActionId};
+pub use back_edges::{BACK_EDGE_BYTES, BackEdge, BackEdgeOverflow};
 pub use check_options::{EndRule, ExecutionMode, FiniteRunPolicy, OverflowRule};
 pub use check_selection::{
     COVER, CheckSelection, EVENTUALLY, POSTCONDITION, SOMETIMES, is_reachability_kind,
@@ -129,6 +133,7 @@ pub use state_value::StateValue;
 pub use successor_sink::{CandidateBatch, ExpansionOutcome, SuccessorSink};
 pub use transition_system::TransitionSystem;
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
+pub use views::ViewedStateSpace;
 
 /// A transition system over packed states, as engines need it. [The page above](self) has the contract.
 pub trait StateSpace: Send + Sync {
@@ -180,6 +185,8 @@ pub struct Capabilities<'s> {
     /// The system as one whose encoding of states grows. A wrapper cannot forward this: what the system sets aside are
     /// its own states.
     pub growing: Option<&'s dyn GrowingStateSpace>,
+    /// The system as one whose states are identified by views. A wrapper whose states are its own cannot forward this.
+    pub views: Option<&'s dyn ViewedStateSpace>,
 }
 
 impl Capabilities<'_> {
@@ -191,6 +198,7 @@ impl Capabilities<'_> {
         sleep_sets: None,
         dominance: None,
         growing: None,
+        views: None,
     };
 }
 

@@ -5,8 +5,9 @@
 //! vector for the level.
 
 use super::{
-    Dominance, ExpansionOutcome, ObligationSink, Result, SearchLimits, SearchOutcome,
-    SearchVerdict, SleepSetStateSpace, StateSpace, SuccessorSink,
+    BACK_EDGE_BYTES, BackEdge, BackEdgeOverflow, Dominance, ExpansionOutcome, ModelError,
+    ObligationSink, Result, SearchLimits, SearchOutcome, SearchVerdict, SleepSetStateSpace,
+    StateSpace, SuccessorSink, ViewedStateSpace,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,9 @@ type StateList = Vec<Vec<u8>>;
 pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOutcome> {
     if let Some(growing) = model.capabilities().growing {
         growing.grow_at_once();
+    }
+    if let Some(views) = model.capabilities().views {
+        return search_with_views(model, views, limits);
     }
     if let Some(sleeps) = model.capabilities().sleep_sets {
         return search_with_sleep_sets(model, sleeps, limits);
@@ -100,6 +104,61 @@ fn search_with_sleep_sets(
         false => SearchVerdict::Verified,
     };
     Ok(outcome)
+}
+
+/// Explores a model whose states are identified by views.
+fn search_with_views(
+    model: &dyn StateSpace,
+    views: &dyn ViewedStateSpace,
+    limits: &SearchLimits,
+) -> Result<SearchOutcome> {
+    let mut visited = BTreeSet::new();
+    let mut outcome = SearchOutcome::default();
+    let whole = model.width() + BACK_EDGE_BYTES;
+    let mut next = Vec::new();
+    let run = |out: &mut SuccessorSink| views.initial_with_edges(out);
+    let collected = SuccessorSink::collect(whole, &mut next, run)?;
+    outcome.findings.merge(collected.findings);
+    outcome.counters.initial = collected.counters.transitions;
+    let mut frontier = first_states(&next, model.width(), views.view_bytes(), &mut visited);
+    while !frontier.is_empty() {
+        outcome.levels.push(frontier.len() as u64);
+        let numbered = frontier.iter().zip(0..).map(|(state, parent)| {
+            let number = BackEdge { parent, index: 0 }.bytes()?;
+            Ok([&number[..], state].concat())
+        });
+        let numbered = numbered.collect::<std::result::Result<Vec<_>, BackEdgeOverflow>>();
+        let numbered = numbered.map_err(ModelError::failed)?.concat();
+        next.clear();
+        let run = |out: &mut SuccessorSink| views.expand_with_edges(&numbered, out);
+        let mut collected = SuccessorSink::collect(whole, &mut next, run)?;
+        collected.findings = collected.findings.without_tags(BACK_EDGE_BYTES);
+        let level = outcome.levels.len() as u64 - 1;
+        add(&mut outcome, level, collected);
+        if limits.stop_on_violation && limits.checks.any_selected(model, &outcome.findings) {
+            break;
+        }
+        frontier = first_states(&next, model.width(), views.view_bytes(), &mut visited);
+    }
+    outcome.verdict = match limits.checks.has_violation(model, &outcome) {
+        true => SearchVerdict::Violated,
+        false => SearchVerdict::Verified,
+    };
+    Ok(outcome)
+}
+
+/// Returns the first state of each new view, in the order of their back-edges, which follow the states of `width` bytes.
+fn first_states(
+    candidates: &[u8],
+    width: usize,
+    view_bytes: usize,
+    visited: &mut BTreeSet<Vec<u8>>,
+) -> StateList {
+    let candidates = candidates.chunks_exact(width + BACK_EDGE_BYTES);
+    let mut candidates: Vec<_> = candidates.map(|it| it.split_at(width)).collect();
+    candidates.sort_unstable_by_key(|(_, edge)| *edge);
+    let states = candidates.into_iter().map(|(state, _)| state);
+    states.filter(|it| visited.insert(it[..view_bytes].to_vec())).map(<[u8]>::to_vec).collect()
 }
 
 /// The result of expanding states whose transitions may be postponed.

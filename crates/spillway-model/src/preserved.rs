@@ -59,6 +59,9 @@ impl PreservedProperties {
     pub const ALL: PreservedProperties =
         PreservedProperties { kept: (1 << PropertyClass::ALL.len()) - 1 };
 
+    /// No class.
+    pub const NONE: PreservedProperties = PreservedProperties { kept: 0 };
+
     /// Returns the set without one class.
     pub const fn without(self, lost: PropertyClass) -> PreservedProperties {
         PreservedProperties { kept: self.kept & !(1 << lost as u8) }

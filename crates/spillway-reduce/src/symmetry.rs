@@ -530,6 +530,7 @@ impl StateSpace for SymmetryModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::comback::SavedFrontier;
 pub use super::files::MANIFEST;
 use super::storage::SavedStorage;
 use super::store_stats::StorePart;
+use super::view_store;
 use super::{MemoryPlan, SearchOutcome, SearchVerdict, StateStorage};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -19,7 +20,9 @@ use spill::{
     Codec, Disk, Error, FileName, FileSegment, PayloadFormat, Projection, Result, SavedProjection,
     SavedStore, SavedValues,
 };
-use spillway_model::{ActionCounts, Counters, FaultKind, Finding, Findings, StateSpace, Violation};
+use spillway_model::{
+    ActionCounts, BACK_EDGE_BYTES, Counters, FaultKind, Finding, Findings, StateSpace, Violation,
+};
 use std::sync::Arc;
 
 /// The format of the manifest. The version covers every file of a search directory.
@@ -183,9 +186,20 @@ impl SavedSearch {
         logs.chain(pieces.map(|piece| piece.file)).chain(journal)
     }
 
+    /// Returns whether states are identified by views. Then the value contains a part of the state.
+    fn has_views(&self) -> bool {
+        self.values.as_ref().is_some_and(|it| it.operator == view_store::FIRST)
+    }
+
     /// Returns the bytes of the value that follows a state.
     pub fn value_bytes(&self) -> usize {
-        self.values.as_ref().map_or(0, |values| values.bytes as usize)
+        let values = self.values.as_ref().filter(|_| !self.has_views());
+        values.map_or(0, |values| values.bytes as usize)
+    }
+
+    /// Returns the bytes that precede the witness of a finding.
+    pub fn tag_bytes(&self) -> usize {
+        if self.has_views() { BACK_EDGE_BYTES } else { self.storage.tag_bytes() }
     }
 
     /// Returns the storage of states.
@@ -209,7 +223,7 @@ impl SavedSearch {
         Ok(Codec::Projected(Arc::new(projected.ok_or_else(none)?)))
     }
 
-    /// Returns all findings, those of the open level included. With ComBack, tags precede the witnesses.
+    /// Returns all findings, those of the open level included. With ComBack and with views, tags precede the witnesses.
     pub fn all_findings(&self) -> Result<Findings> {
         let mut all = restore_findings(&self.findings)?;
         all.merge(restore_findings(&self.open.findings)?);
@@ -234,7 +248,7 @@ impl SavedSearch {
             },
             levels: levels.keys_by_level().collect(),
             counters: self.counters + self.open.counters,
-            findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
+            findings: self.all_findings()?.without_tags(self.tag_bytes()),
             action_counts: self.action_counts(),
             hunted: None,
         };
@@ -249,7 +263,7 @@ impl SavedSearch {
             |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
         let hunted = self.hunts.found.iter().map(|it| &it.finding);
         let belongs = self.digest == model.digest()
-            && self.width as usize == model.width() + self.storage.tag_bytes() + self.value_bytes()
+            && self.width as usize == model.width() + self.tag_bytes() + self.value_bytes()
             && self.findings.iter().chain(&self.open.findings).chain(hunted).all(is_known);
         match belongs {
             true => Ok(()),

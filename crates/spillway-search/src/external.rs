@@ -28,6 +28,8 @@ use super::expand::{
 };
 use super::projection;
 use super::sleep_store::SleepSetModel;
+use super::storage::check_views;
+use super::view_store::{QueuedLevel, ViewedLevel, ViewedModel};
 use super::visited::VisitedStore;
 use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use checkpointing::{CheckpointClock, sweep};
@@ -35,7 +37,7 @@ use growth::EncodingJournal;
 pub use growth::GrowthError;
 use reexpansion::PostponedWork;
 use spill::{
-    Candidates, Codec, Disk, Error, FileName, FileSegment, LevelLog, MeteredDisk, Result,
+    Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, LevelLog, MeteredDisk, Result,
     SettleOutcome, ValueSpec, WIDTH_MAX,
 };
 use spillway_model::{ActionCounts, ExpansionOutcome, Findings, PostponingStateSpace, StateSpace};
@@ -108,6 +110,14 @@ struct CurrentLevel {
     unencoded_in_manifest: bool,
 }
 
+/// A level in the order in which it is expanded.
+struct LevelInOrder {
+    frontier: Frontier,
+    codec: Codec,
+    /// The file to remove when the level is expanded, if there is one.
+    file: Option<FileName>,
+}
+
 /// The outcome of a level.
 enum LevelOutcome {
     /// There is a next level.
@@ -149,7 +159,7 @@ impl<'a> ExternalSearch<'a> {
     ) -> Result<Self> {
         sweep(&*resources.disk, None)?;
         resources.control.begin(0, 0, 0);
-        check_growth(model, &storage).map_err(GrowthError::into_error)?;
+        check_storage(model, &storage)?;
         let journal = EncodingJournal::restore(model, &*resources.disk, 0)?;
         Ok(Self { journal, ..Self::new(model, resources, limits, storage) })
     }
@@ -165,12 +175,17 @@ impl<'a> ExternalSearch<'a> {
         let postpones =
             model.capabilities().postponing.filter(|_| has_room_for_obligations(model, &storage));
         let plan = plan.of_search(model, &storage).for_hunts(limits.hunts);
+        let viewed = ViewedModel::of(model);
         let awake = storage.sleep_set_model(model);
-        let values = awake.as_ref().map(SleepSetModel::values);
+        let values = viewed.as_ref().map(ViewedModel::values);
+        let values = values.or(awake.as_ref().map(SleepSetModel::values));
         let store = VisitedStore::new(model, shared.clone(), &plan, &storage, values.clone());
         let values = values.or(storage.values());
         let carrying: Option<Box<dyn StateSpace + 'a>> = match storage {
-            StateStorage::Sorted(_) => awake.map(|awake| Box::new(awake) as _),
+            StateStorage::Sorted(_) => match viewed {
+                Some(viewed) => Some(Box::new(viewed)),
+                None => awake.map(|awake| Box::new(awake) as _),
+            },
             StateStorage::Comback(_) => Some(Box::new(TaggedModel { model })),
         };
         let whole = carrying.as_ref().map_or(model.width(), |it| it.width());
@@ -266,7 +281,7 @@ impl<'a> ExternalSearch<'a> {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
             counters: self.whole_levels.counters + self.open.outcome.counters,
-            findings: findings.without_tags(self.storage.tag_bytes()),
+            findings: findings.without_tags(self.storage.tag_bytes(self.model)),
             action_counts,
             hunted: None,
         };
@@ -414,23 +429,58 @@ impl<'a> ExternalSearch<'a> {
     /// Expands the remaining states of the level and re-expands states, with checkpoints. Returns false if stopped.
     fn expand_level(&mut self) -> Result<bool> {
         let ExternalSearch { store, workers, .. } = self;
-        let frontier = store.frontier(|spare| {
-            let spare = spare / workers.len();
+        let mut spare = 0;
+        let frontier = store.frontier(|bytes| {
+            spare = bytes / workers.len();
             workers.iter_mut().for_each(|worker| worker.grow_buffer(spare));
         })?;
         let codec = self.store.frontier_codec().clone();
         let states = frontier.keys(codec.key_width(self.width()));
-        self.enter(SearchPhase::Expanding);
-        if !self.reexpand()? {
+        let level = LevelInOrder { frontier, codec, file: None };
+        let Some(LevelInOrder { frontier, codec, file }) = self.in_order(level, spare)? else {
             return Ok(false);
+        };
+        self.enter(SearchPhase::Expanding);
+        let is_expanded = self.reexpand()? && self.expand_states(&frontier, &codec, states)?;
+        file.map_or(Ok(()), |it| self.disk.remove(&it.to_string()))?;
+        Ok(is_expanded)
+    }
+
+    /// Puts a level in the order in which its states are expanded: with views, in that of a queue. `spare` is what each
+    /// worker's buffer may have beyond its share. Returns nothing if stopped.
+    fn in_order(&mut self, level: LevelInOrder, spare: usize) -> Result<Option<LevelInOrder>> {
+        if self.model.capabilities().views.is_none() {
+            return Ok(Some(level));
         }
+        let level = ViewedLevel {
+            number: self.level_number(),
+            width: self.width(),
+            states: &level.frontier,
+            codec: &level.codec,
+            limit: self.plan.buffer as usize * self.workers.len(),
+        };
+        if !level.is_small() {
+            // The candidate buffers are empty, and the level is sorted in their memory.
+            self.workers.iter_mut().for_each(ExpansionWorker::release_buffer);
+        }
+        let queued = level.queue(&*self.disk, &|| self.control.should_stop())?;
+        self.workers.iter_mut().for_each(|worker| worker.grow_buffer(spare));
+        Ok(queued.map(|QueuedLevel { states, file }| LevelInOrder {
+            frontier: states,
+            codec: Codec::Gaps,
+            file,
+        }))
+    }
+
+    /// Expands the remaining states of a level, with checkpoints. Returns false if stopped.
+    fn expand_states(&mut self, frontier: &Frontier, codec: &Codec, states: u64) -> Result<bool> {
         while self.open.expanded < states && !self.has_ended_within_level() {
             let level = LevelExpansion {
                 number: self.level_number(),
                 last: self.level_number(),
                 steps: self.postpones.map_or(ExpansionPass::All, ExpansionPass::First),
-                frontier: &frontier,
-                codec: &codec,
+                frontier,
+                codec,
                 expanded: self.open.expanded,
                 until: u64::MAX,
                 ending: self.ends_within_level().then_some(self.limits.checks),
@@ -602,6 +652,12 @@ pub fn has_room_for_obligations(model: &dyn StateSpace, storage: &StateStorage) 
         StateStorage::Sorted(_) => model.width() + RANK <= WIDTH_MAX,
         StateStorage::Comback(_) => false,
     }
+}
+
+/// Rejects a storage that a system does not allow.
+fn check_storage(model: &dyn StateSpace, storage: &StateStorage) -> Result<()> {
+    check_growth(model, storage).map_err(GrowthError::into_error)?;
+    check_views(model, storage).map_err(|it| Error::Source { reason: it.into() })
 }
 
 /// Rejects a search of a system whose encoding grows if the storage or another capability cannot wait for encodings.

@@ -29,8 +29,10 @@ mod sleep_store;
 pub mod status;
 pub mod storage;
 pub mod store_stats;
+mod tagged_runs;
 pub mod tasks;
 pub mod trace;
+mod view_store;
 pub mod visited;
 
 pub use allocator::{return_free_blocks, return_large_blocks};
@@ -38,7 +40,7 @@ pub use control::SearchControl;
 pub use external::{ExternalSearch, GrowthError, SearchResources, check_growth};
 pub use memory_plan::{MemoryPlan, cores};
 pub use spillway_model::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
-pub use storage::StateStorage;
+pub use storage::{StateStorage, ViewError, check_views};
 
 use spillway_model::{Dominance, ExpansionOutcome, ModelError, StateSpace, SuccessorSink};
 

@@ -14,7 +14,7 @@ pub fn scan_states<T: Send>(
 ) -> Result<Option<Vec<T>>> {
     let width = finder.model.width();
     // The states of levels may be followed by values.
-    let whole = width + levels.value_bytes(finder.model);
+    let whole = width + levels.bytes_behind(finder.model);
     let room = || (new(), BlockDecoder::new(whole), Vec::new());
     let mut rooms: Vec<_> = (0..finder.threads.max(1)).map(|_| room()).collect();
     for level in 0..levels.levels.len() {

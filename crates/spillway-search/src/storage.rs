@@ -5,8 +5,10 @@ use super::comback::{self, CombackSettings, TAG};
 use super::key_order::sample::StateSample;
 use super::sleep_store::SleepSetModel;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables, Result, SavedCodec, ValueSpec};
-use spillway_model::StateSpace;
+use spill::{
+    ByteFrequencies, Codec, HuffmanCode, HuffmanTables, Result, SavedCodec, ValueSpec, WIDTH_MAX,
+};
+use spillway_model::{BACK_EDGE_BYTES, StateSpace};
 use std::sync::Arc;
 
 /// The representation of the states of a search.
@@ -16,6 +18,20 @@ pub enum StateStorage {
     Sorted(Codec),
     /// Hashes and back-edges.
     Comback(CombackSettings),
+}
+
+/// The storage of states cannot identify them by views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    /// The kind of storage.
+    #[error("VIEW identifies states by a value, which the store `{0}` does not support")]
+    Storage(&'static str),
+    /// States with their back-edges are too wide.
+    #[error("states with their views have {found} bytes, but a search stores at most {WIDTH_MAX}")]
+    Width {
+        /// The bytes that are needed.
+        found: usize,
+    },
 }
 
 /// The storage as a job and a manifest encode it.
@@ -50,9 +66,10 @@ impl StateStorage {
         }
     }
 
-    /// Returns the bytes before a state in the manifest.
-    pub fn tag_bytes(&self) -> usize {
+    /// Returns the bytes before the state of a model in the manifest.
+    pub fn tag_bytes(&self, model: &dyn StateSpace) -> usize {
         match self {
+            StateStorage::Sorted(_) if model.capabilities().views.is_some() => BACK_EDGE_BYTES,
             StateStorage::Sorted(_) => 0,
             StateStorage::Comback(_) => TAG,
         }
@@ -71,7 +88,8 @@ impl StateStorage {
 
     /// Returns the bytes of a stored state of a model, with its tag or value.
     pub fn stored_width(&self, model: &dyn StateSpace) -> usize {
-        self.sleep_set_model(model).map_or(model.width() + self.tag_bytes(), |awake| awake.width())
+        let tagged = || model.width() + self.tag_bytes(model);
+        self.sleep_set_model(model).map_or_else(tagged, |awake| awake.width())
     }
 
     /// Returns the name in flags and reports.
@@ -111,6 +129,24 @@ impl SavedStorage {
             SavedStorage::Sorted(SavedCodec::Huffman { .. }) => "huffman",
             SavedStorage::Comback(_) => "comback",
         }
+    }
+}
+
+/// Rejects a storage that cannot identify the states of a model by views, if the model has views.
+pub fn check_views(
+    model: &dyn StateSpace,
+    storage: &StateStorage,
+) -> std::result::Result<(), ViewError> {
+    if model.capabilities().views.is_none() {
+        return Ok(());
+    }
+    let found = model.width() + BACK_EDGE_BYTES;
+    match storage {
+        StateStorage::Sorted(Codec::Huffman(_)) | StateStorage::Comback(_) => {
+            Err(ViewError::Storage(storage.name()))
+        }
+        StateStorage::Sorted(_) if found > WIDTH_MAX => Err(ViewError::Width { found }),
+        StateStorage::Sorted(_) => Ok(()),
     }
 }
 

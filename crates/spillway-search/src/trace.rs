@@ -23,6 +23,7 @@ use std::ops::ControlFlow;
 
 use super::SearchControl;
 use super::sleep_store::SleepSetModel;
+use super::view_store::ViewedModel;
 use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, Segment};
 use spillway_model::{
     Finding, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
@@ -68,16 +69,21 @@ pub struct StoredLevels<'a> {
 }
 
 impl StoredLevels<'_> {
-    /// Returns the bytes of the values that follow the states of a model.
-    pub(super) fn value_bytes(&self, model: &dyn StateSpace) -> usize {
-        SleepSetModel::of(model, self.codec).map_or(0, |it| it.values().bytes())
+    /// Returns the bytes that follow the states of a model: values, or back-edges.
+    pub(super) fn bytes_behind(&self, model: &dyn StateSpace) -> usize {
+        match ViewedModel::of(model) {
+            Some(viewed) => viewed.width() - model.width(),
+            None => SleepSetModel::of(model, self.codec).map_or(0, |it| it.values().bytes()),
+        }
     }
 
     /// Opens a level of whole states, each with its value if the model has values.
     pub(super) fn open(&self, model: &dyn StateSpace, level: usize) -> Result<Vec<Segment>> {
-        let value_bytes = self.value_bytes(model);
+        let behind = self.bytes_behind(model);
+        // A view is a key alone, so the rest of the state is a part of the value.
+        let value_bytes = ViewedModel::of(model).map_or(behind, |it| it.values().bytes());
         let codec = &self.codec.unprojected();
-        let format = LevelFormat { width: model.width() + value_bytes, value_bytes, codec };
+        let format = LevelFormat { width: model.width() + behind, value_bytes, codec };
         self.levels.open(self.disk, format, level)
     }
 }
@@ -147,7 +153,7 @@ impl<'a> TraceFinder<'a> {
     ) -> Result<Option<StateStack>> {
         let masks = maximal_masks(self.model.write_masks());
         // The states of levels may be followed by values.
-        let whole = self.model.width() + levels.value_bytes(self.model);
+        let whole = self.model.width() + levels.bytes_behind(self.model);
         let mut rooms: Vec<TraceBuffers> =
             (0..self.threads.max(1)).map(|_| TraceBuffers::new(whole)).collect();
         let mut way = StateStack::new(self.model.width(), self.folder);

@@ -30,7 +30,8 @@ impl<'a> VisitedStore<'a> {
     ) -> VisitedStore<'a> {
         match storage {
             StateStorage::Sorted(codec) => {
-                let store = empty_store(model.width(), values, disk, codec.clone(), plan);
+                let width = storage.stored_width(model);
+                let store = empty_store(width, values, disk, codec.clone(), plan);
                 VisitedStore::Sorted(Box::new(with_dominance(store, model)))
             }
             StateStorage::Comback(settings) => {
@@ -50,7 +51,7 @@ impl<'a> VisitedStore<'a> {
         Ok(match saved.storage()? {
             StateStorage::Sorted(_) => {
                 let has_values = values.is_some();
-                let empty = empty_store(model.width(), values, disk, codec, plan);
+                let empty = empty_store(saved.width as usize, values, disk, codec, plan);
                 let store = match (has_values, saved.values.clone()) {
                     (false, None) => with_dominance(empty.restore(store, plan.threads)?, model),
                     (true, Some(values)) => {
@@ -193,7 +194,7 @@ fn with_dominance(store: Store, model: &dyn StateSpace) -> Store {
     }
 }
 
-/// Creates a sorted store without levels, for states of `width` bytes, with values behind them if there are any.
+/// Creates a sorted store without levels, for keys of `width` bytes. They end with values if there are any.
 fn empty_store(
     width: usize,
     values: Option<ValueSpec>,
@@ -203,9 +204,6 @@ fn empty_store(
 ) -> Store {
     match values {
         None => Store::new(disk, width, codec, plan.shares()),
-        Some(values) => {
-            let store = Store::new(disk, width + values.bytes(), codec, plan.shares());
-            store.with_first_values(values)
-        }
+        Some(values) => Store::new(disk, width, codec, plan.shares()).with_first_values(values),
     }
 }

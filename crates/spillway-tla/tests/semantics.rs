@@ -3,10 +3,12 @@
 
 use spillway_base::source::SourceMap;
 use spillway_tla::eval::{
-    CompiledSpecification, Evaluator, FailedCheck, MemorySearch, MemorySearchOptions, SearchEnding,
+    CompiledSpecification, Evaluator, FailedCheck, GeneratedStates, MemorySearch,
+    MemorySearchOptions, SearchEnding,
 };
 use spillway_tla::modules::SearchPath;
 use spillway_tla::read_specification;
+use spillway_tla::value::Value;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -78,7 +80,7 @@ fn counts_and_endings_are_those_of_tlc() {
         count += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(count >= 41, "{count} specifications");
+    assert!(count >= 43, "{count} specifications");
 }
 
 #[test]
@@ -101,4 +103,32 @@ fn a_counterexample_starts_in_an_initial_state_and_ends_with_the_violation() {
     let shown: Vec<String> =
         found.trace.iter().map(|it| it[0].text(&read.program.symbols).to_string()).collect();
     assert_eq!(shown, ["0", "1", "2", "3", "0"]);
+}
+
+/// TLC's order is that of its dump of states.
+#[test]
+fn successors_are_generated_in_the_order_of_tlc() {
+    let read = read("SuccessorOrder");
+    let mut evaluator = Evaluator::new(&read.program);
+    let initial = evaluator.initial_states().unwrap();
+    let mut successors = GeneratedStates::default();
+    evaluator.successors(&initial.values, &mut successors).unwrap();
+    let text = |it: &Value| it.text(&read.program.symbols).to_string();
+    let values = successors.values.chunks(2).map(|it| (text(&it[0]), text(&it[1])));
+    let values: Vec<(String, String)> = values.collect();
+    let expected = std::fs::read_to_string(folder().join("SuccessorOrder.txt")).unwrap();
+    let mut wrong = Vec::new();
+    for line in expected.lines() {
+        let (kind, order) = line.split_once(": ").unwrap();
+        let mut found: Vec<&str> = Vec::new();
+        for (_, value) in values.iter().filter(|it| it.0 == kind) {
+            if !found.contains(&value.as_str()) {
+                found.push(value);
+            }
+        }
+        if found.join(" ; ") != order {
+            wrong.push(format!("{kind}: {}\n  expected: {order}", found.join(" ; ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

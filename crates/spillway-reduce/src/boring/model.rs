@@ -85,6 +85,7 @@ impl StateSpace for PrunedModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

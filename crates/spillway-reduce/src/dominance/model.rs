@@ -180,6 +180,7 @@ impl StateSpace for DominanceModel<'_> {
             sleep_sets: None,
             dominance: Some(self.dominance.clone()),
             growing: None,
+            views: None,
         }
     }
 }

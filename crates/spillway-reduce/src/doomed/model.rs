@@ -91,6 +91,7 @@ impl StateSpace for ShortcutModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

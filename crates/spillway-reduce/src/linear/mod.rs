@@ -230,6 +230,7 @@ impl StateSpace for LinearSetModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

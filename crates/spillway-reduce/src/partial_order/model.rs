@@ -428,6 +428,7 @@ impl StateSpace for PartialOrderModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

@@ -203,6 +203,7 @@ impl StateSpace for SleepSetReducedModel<'_> {
             sleep_sets: Some(self),
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

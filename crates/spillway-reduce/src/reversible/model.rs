@@ -328,6 +328,7 @@ impl StateSpace for ProgenitorModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

@@ -94,6 +94,7 @@ impl StateSpace for RewrittenModel<'_> {
             sleep_sets: self.model.capabilities().sleep_sets,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }

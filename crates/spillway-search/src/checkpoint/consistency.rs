@@ -43,7 +43,7 @@ fn numbers_agree(saved: &SavedSearch) -> bool {
         && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
         && [saved.counters, saved.open.counters].iter().all(|it| it.are_at_most(COUNT_MAX))
         && action_counts.all(|&count| count <= COUNT_MAX)
-        && saved.width as usize > saved.storage.tag_bytes()
+        && saved.width as usize > saved.tag_bytes()
         && saved.verdict <= 2
 }
 

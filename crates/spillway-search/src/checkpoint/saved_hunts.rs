@@ -74,7 +74,7 @@ impl SavedHunts {
 
 /// A hunt that found a violation has ended the search, and its path leads to the violation.
 pub(super) fn hunts_agree(saved: &SavedSearch) -> bool {
-    let tags = saved.storage.tag_bytes() + saved.value_bytes();
+    let tags = saved.tag_bytes() + saved.value_bytes();
     let width = saved.width as usize - tags;
     saved.hunts.found.as_ref().is_none_or(|it| saved.verdict == 2 && it.agrees(width))
 }

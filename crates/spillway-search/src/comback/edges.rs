@@ -3,8 +3,8 @@
 //! The back-edges of a level are a sorted segment of tags. The number of a state is the first number of its level plus
 //! the position of its tag. Reading ascending numbers decodes each block once.
 
-use super::tagged_model::{BackEdge, untag};
 use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, Segment};
+use spillway_model::BackEdge;
 
 use super::TAG;
 
@@ -140,6 +140,6 @@ impl OpenEdgeLevel {
             self.decoded = Some(at);
         }
         let start = (position - first) as usize * TAG;
-        Ok(untag(&self.tags[start..start + TAG]))
+        Ok(BackEdge::of_bytes(&self.tags[start..start + TAG]))
     }
 }

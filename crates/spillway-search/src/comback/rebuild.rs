@@ -8,9 +8,9 @@
 use super::RebuildStats;
 use super::cache::StateCache;
 use super::edges::BackEdgeTable;
-use super::tagged_model::{BackEdge, OrderedSuccessors, start_of, starts_at};
+use super::tagged_model::{OrderedSuccessors, starts_at};
 use spill::{Disk, Error, Result, SavedLevels};
-use spillway_model::StateSpace;
+use spillway_model::{BackEdge, StateSpace};
 
 /// Rebuilds states.
 pub(super) struct StateRebuilder<'r> {
@@ -188,7 +188,7 @@ fn starts(model: &dyn StateSpace, stage: &ReplayStage) -> Result<Vec<u8>> {
     let mut states = Vec::new();
     if stage.level == 0 {
         let edges = stage.nodes.iter().filter_map(|node| node.edge);
-        let wanted: Vec<u64> = edges.map(start_of).collect();
+        let wanted: Vec<u64> = edges.map(BackEdge::start).collect();
         starts_at(model, &wanted, &mut |_, state| states.extend_from_slice(state))?;
     }
     Ok(states)

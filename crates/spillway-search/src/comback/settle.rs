@@ -6,9 +6,10 @@
 use super::table::{HashQuery, HashSuspect};
 use super::tagged_model::{TAG, tag, tags};
 use super::{CombackFrontier, CombackStore};
+use crate::tagged_runs::TaggedRuns;
 use spill::{
-    AppendFile, Candidates, FileName, FileSegment, KeyMerge, KeySource, Result, SegmentSource,
-    SegmentWriter, SettleOutcome, SliceSource, batch_keys, drain, hash, sort_dedup,
+    Candidates, FileName, FileSegment, KeyMerge, KeySource, Result, SegmentSource, SegmentWriter,
+    SettleOutcome, SliceSource, batch_keys, drain, hash,
 };
 use std::sync::Arc;
 
@@ -23,17 +24,6 @@ pub(super) struct CandidateChunk {
     known: Vec<bool>,
 }
 
-/// New states, each after its tag, in sorted runs.
-struct NewStateRuns {
-    width: usize,
-    /// Bytes of a run.
-    most: usize,
-    name: FileName,
-    keys: Vec<u8>,
-    file: Option<Box<dyn AppendFile>>,
-    pieces: Vec<FileSegment>,
-}
-
 impl CombackStore<'_> {
     /// Makes the new candidates the next level, if there are any. Polls `stop` to be interrupted.
     pub fn settle(
@@ -43,14 +33,8 @@ impl CombackStore<'_> {
     ) -> Result<SettleOutcome> {
         let width = self.form.width() + TAG;
         let most = (self.share.chunk / 2 / (width + CANDIDATE_BYTES)).max(1);
-        let mut fresh = NewStateRuns {
-            width,
-            most: (self.share.frontier / 4).max(width),
-            name: FileName::Fresh { level: self.levels.len() as u32 },
-            keys: Vec::new(),
-            file: None,
-            pieces: Vec::new(),
-        };
+        let name = FileName::Fresh { level: self.levels.len() as u32 };
+        let mut fresh = TaggedRuns::new(width, self.share.frontier / 4, name);
         let mut merge = KeyMerge::new(width, sources(width, candidates)).with_values(Some(&tags()));
         let (mut chunk, mut batch) = (std::mem::take(&mut self.chunk), Vec::new());
         chunk.clear();
@@ -63,19 +47,19 @@ impl CombackStore<'_> {
                 break;
             }
             if stop() {
-                self.discard(fresh)?;
+                fresh.discard(&*self.disk)?;
                 return Ok(SettleOutcome::Stopped);
             }
             chunk.push_all(width, &batch);
         }
         self.chunk = chunk;
         let states = self.number(&mut fresh)?;
-        self.discard(fresh)?;
+        fresh.discard(&*self.disk)?;
         Ok(SettleOutcome::New(states))
     }
 
     /// Adds the new candidates of a chunk to `fresh`, and empties the chunk.
-    fn sift(&mut self, chunk: &mut CandidateChunk, fresh: &mut NewStateRuns) -> Result<()> {
+    fn sift(&mut self, chunk: &mut CandidateChunk, fresh: &mut TaggedRuns) -> Result<()> {
         let (width, mut room) = (self.form.width(), Vec::new());
         let states = chunk.states.chunks_exact(width).zip(0..);
         let query = |(state, candidate)| {
@@ -134,12 +118,12 @@ impl CombackStore<'_> {
     }
 
     /// Numbers the new states in the order of their tags and makes them the last level.
-    fn number(&mut self, fresh: &mut NewStateRuns) -> Result<u64> {
+    fn number(&mut self, fresh: &mut TaggedRuns) -> Result<u64> {
         let count = fresh.count();
         if count == 0 {
             return Ok(0);
         }
-        let width = fresh.width;
+        let width = self.form.width() + TAG;
         let level = self.levels.len() as u32;
         let first = self.edges.next();
         let in_memory = count as usize * width <= self.share.frontier / 4;
@@ -153,7 +137,7 @@ impl CombackStore<'_> {
         let mut growing = self.table.begin(level);
         let (mut kept, mut keys, mut tags) = (Vec::new(), Vec::new(), Vec::new());
         let mut room = Vec::new();
-        let mut merge = KeyMerge::new(width, fresh.sources(&*self.disk)?);
+        let mut merge = fresh.merge(&*self.disk)?;
         let mut next = first;
         let (table, cache) = (&self.table, &mut self.cache);
         let edges = self.levels.shards(1, 0)?[0].write(TAG, |edges| {
@@ -199,13 +183,6 @@ impl CombackStore<'_> {
         let pieces = piece.into_iter().collect();
         self.frontier = CombackFrontier { keys: keys.map(Arc::new), pieces };
     }
-
-    fn discard(&self, fresh: NewStateRuns) -> Result<()> {
-        match fresh.file {
-            Some(_) => self.disk.remove(&fresh.name.to_string()),
-            None => Ok(()),
-        }
-    }
 }
 
 fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn KeySource + 'a>> {
@@ -231,46 +208,5 @@ impl CandidateChunk {
             self.tags.push(tag.try_into().expect("a tag has its length"));
             self.known.push(false);
         }
-    }
-}
-
-impl NewStateRuns {
-    fn push(&mut self, tag: &[u8], state: &[u8], disk: &dyn spill::Disk) -> Result<()> {
-        self.keys.extend_from_slice(tag);
-        self.keys.extend_from_slice(state);
-        if self.keys.len() < self.most {
-            return Ok(());
-        }
-        sort_dedup(self.width, &mut self.keys, &mut Vec::new());
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(disk.create(&self.name.to_string())?),
-        };
-        let mut writer = SegmentWriter::new(self.width, &mut **file).without_compression();
-        writer.push(&self.keys)?;
-        let at = writer.finish()?;
-        self.pieces.push(FileSegment { file: self.name, at });
-        self.keys.clear();
-        Ok(())
-    }
-
-    fn count(&self) -> u64 {
-        let written: u64 = self.pieces.iter().map(|piece| piece.at.keys).sum();
-        written + (self.keys.len() / self.width) as u64
-    }
-
-    /// Returns all runs.
-    fn sources(&mut self, disk: &dyn spill::Disk) -> Result<Vec<Box<dyn KeySource + '_>>> {
-        sort_dedup(self.width, &mut self.keys, &mut Vec::new());
-        if let Some(file) = &mut self.file {
-            file.flush()?;
-        }
-        let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
-        for piece in &self.pieces {
-            let segment = piece.open(disk, self.width)?;
-            sources.push(Box::new(SegmentSource::new(segment, None, None)));
-        }
-        sources.push(Box::new(SliceSource::new(self.width, &self.keys, None, None)));
-        Ok(sources)
     }
 }

@@ -13,19 +13,13 @@ use crate::model_failure;
 use spill::values::MinOperator;
 use spill::{Error, Result, ValueSpec};
 use spillway_model::{
-    CandidateBatch, Capabilities, Findings, StateSpace, StepwiseSimulation, SuccessorSink,
-    SystemDescription, any_bits,
+    BACK_EDGE_BYTES, BackEdge, CandidateBatch, Capabilities, Findings, StateSpace,
+    StepwiseSimulation, SuccessorSink, SystemDescription, any_bits,
 };
 use std::ops::ControlFlow;
 
 /// Bytes of a tag.
-pub const TAG: usize = 8;
-
-/// Bits of a number.
-const NUMBER_BITS: u32 = 40;
-
-/// Bits of an index.
-const INDEX_BITS: u32 = 24;
+pub const TAG: usize = BACK_EDGE_BYTES;
 
 /// Bytes of initial states in memory at a time.
 const STARTS_BYTES: usize = 32 << 10;
@@ -37,29 +31,8 @@ pub(crate) fn tags() -> ValueSpec {
 
 /// Returns the tag of a number and an index.
 pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
-    let too_many = |what: &str| Err(Error::Limit { what: what.into() });
-    if number >> NUMBER_BITS > 0 {
-        return too_many("more than 2^40 states as hashes and back-edges");
-    }
-    if index >> INDEX_BITS > 0 {
-        return too_many("back-edges to states with more than 2^24 successors");
-    }
-    Ok((number << INDEX_BITS | index).to_be_bytes())
-}
-
-/// The back-edge of a state. For an initial state the two numbers encode its position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BackEdge {
-    /// The number of the parent.
-    pub(super) parent: u64,
-    /// The index among the parent's successors in ascending order.
-    pub(super) index: u64,
-}
-
-/// Returns the number and the index of a tag.
-pub(super) fn untag(tag: &[u8]) -> BackEdge {
-    let tag = tag.iter().fold(0, |tag: u64, &byte| tag << 8 | u64::from(byte));
-    BackEdge { parent: tag >> INDEX_BITS, index: tag % (1 << INDEX_BITS) }
+    let edge = BackEdge { parent: number, index };
+    edge.bytes().map_err(|it| Error::Limit { what: it.to_string() })
 }
 
 /// A transition system whose states carry tags.
@@ -187,11 +160,6 @@ pub(super) fn starts_at(
     }
 }
 
-/// Returns the position of an initial state, decoded from its tag.
-pub(super) fn start_of(edge: BackEdge) -> u64 {
-    edge.parent << INDEX_BITS | edge.index
-}
-
 impl TaggedModel<'_> {
     fn add(
         number: u64,
@@ -255,7 +223,7 @@ impl StateSpace for TaggedModel<'_> {
             for (check, finding) in findings.iter() {
                 (0..finding.count).for_each(|_| out.record_finding(check, tagged));
             }
-            TaggedModel::add(untag(tag).parent, &successors, &mut key, out);
+            TaggedModel::add(BackEdge::of_bytes(tag).parent, &successors, &mut key, out);
         }
     }
 
@@ -279,6 +247,7 @@ impl StateSpace for TaggedModel<'_> {
             sleep_sets: None,
             dominance: None,
             growing: None,
+            views: None,
         }
     }
 }
@@ -290,21 +259,5 @@ impl StepwiseSimulation for TaggedModel<'_> {
 
     fn represents(&self, tagged: &[u8], state: &[u8]) -> bool {
         tagged.get(TAG..) == Some(state)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_come_back_and_what_does_not_fit_is_refused() {
-        for (number, index) in [(0, 0), (7, 1), ((1 << 40) - 1, (1 << 24) - 1)] {
-            let edge = BackEdge { parent: number, index };
-            assert_eq!(untag(&tag(number, index).unwrap()), edge);
-        }
-        for (number, index, what) in [(1 << 40, 0, "2^40 states"), (0, 1 << 24, "successors")] {
-            assert!(tag(number, index).unwrap_err().to_string().contains(what));
-        }
     }
 }

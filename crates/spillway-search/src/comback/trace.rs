@@ -1,11 +1,11 @@
 //! Counterexamples from back-edges.
 
 use super::edges::BackEdgeTable;
-use super::tagged_model::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
+use super::tagged_model::{OrderedSuccessors, TAG, starts_at};
 use crate::SearchControl;
 use crate::trace::{Counterexample, ReplayedTrace, TraceFinder};
 use spill::{Disk, Error, Result, SavedLevels};
-use spillway_model::{Finding, StateSpace, Violation};
+use spillway_model::{BackEdge, Finding, StateSpace, Violation};
 
 /// Returns the counterexample that ends in the witness of `check`, a state after its tag. Returns nothing if stopped.
 /// The levels must be on disk as in `levels`.
@@ -20,7 +20,9 @@ pub fn find<'a>(
         return Ok(Some(found));
     }
     let (tag, witness) = finding.witness.split_at(TAG);
-    let Some(way) = back_edge_path(finder, levels, untag(tag).parent)? else { return Ok(None) };
+    let Some(way) = back_edge_path(finder, levels, BackEdge::of_bytes(tag).parent)? else {
+        return Ok(None);
+    };
     let mut way = way.into_iter().rev();
     let (mut state, mut successors) = (None::<Vec<u8>>, OrderedSuccessors::new(finder.model));
     finder.replay(check, &mut || {
@@ -30,7 +32,7 @@ pub fn find<'a>(
             return ends.then_some(None).ok_or_else(damaged);
         };
         let next = match &state {
-            None => start(finder.model, start_of(edge))?,
+            None => start(finder.model, edge.start())?,
             Some(state) => {
                 let _ = successors.take(state)?;
                 let next = successors.get(edge.index).map(<[u8]>::to_vec);

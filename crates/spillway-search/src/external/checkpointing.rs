@@ -5,7 +5,7 @@
 //! all orphan files.
 
 use super::growth::EncodingJournal;
-use super::{ExternalSearch, GrowthError, SearchResources, check_growth, levels_keys};
+use super::{ExternalSearch, SearchResources, check_storage, levels_keys};
 use crate::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::control::{SearchPhase, SearchProgress};
 use crate::orphan_files::remove_orphan_files;
@@ -49,7 +49,7 @@ impl<'a> ExternalSearch<'a> {
         search.states = levels_keys(search.store.levels()).sum();
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
-        check_growth(model, &search.storage).map_err(GrowthError::into_error)?;
+        check_storage(model, &search.storage)?;
         search.journal = EncodingJournal::restore(model, &*search.disk, saved.encoding)?;
         search.reopen(saved.open)?;
         search.reopen_postponed(&saved.postponed)?;

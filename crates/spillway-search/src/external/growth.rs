@@ -22,7 +22,7 @@ use crate::checkpoint::{SavedSearch, logs};
 use crate::expand::{UnencodedBuffer, UnencodedLevel};
 use crate::model_failure;
 use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result};
-use spillway_model::{StateSpace, UnencodedStates};
+use spillway_model::{BACK_EDGE_BYTES, StateSpace, UnencodedStates};
 
 /// The bytes of the batches in which encoded states become candidates.
 const BATCH_BYTES: usize = 32 << 10;
@@ -111,6 +111,22 @@ fn restore_encoding(model: &dyn StateSpace, disk: &dyn Disk, length: u64) -> Res
     growing.restore(&journal).map_err(|error| Error::corrupt(name, 0, error.to_string()))
 }
 
+/// Unencoded states without the back-edges that follow them.
+struct StatesWithoutEdges<'s> {
+    states: &'s dyn UnencodedStates,
+    /// The bytes of a back-edge, or 0 if there are none.
+    edge_bytes: usize,
+}
+
+impl UnencodedStates for StatesWithoutEdges<'_> {
+    fn visit(
+        &self,
+        each: &mut dyn FnMut(&[u8]) -> spillway_model::Result<()>,
+    ) -> spillway_model::Result<()> {
+        self.states.visit(&mut |it| each(&it[..it.len() - self.edge_bytes]))
+    }
+}
+
 impl SavedSearch {
     /// Prepares a system for reading the states of this manifest: checks that the manifest is of this system, and
     /// restores the encoding of a system whose encoding grows.
@@ -141,13 +157,16 @@ impl ExternalSearch<'_> {
             first.return_unencoded(own);
             return Ok(());
         }
+        let edge_bytes = self.model.capabilities().views.map_or(0, |_| BACK_EDGE_BYTES);
         let mut encode = || {
-            let journal = growing.grow(&unencoded)?;
+            let journal = growing.grow(&StatesWithoutEdges { states: &unencoded, edge_bytes })?;
             let (mut state, mut batch) = (vec![0; self.model.width()], Vec::new());
             let mut kept = Ok(());
             unencoded.visit(&mut |it| {
+                let (it, edge) = it.split_at(it.len() - edge_bytes);
                 growing.encode(it, &mut state)?;
                 batch.extend_from_slice(&state);
+                batch.extend_from_slice(edge);
                 if batch.len() >= BATCH_BYTES && kept.is_ok() {
                     note(&batch);
                     kept = first.take(level, &mut batch);

@@ -123,6 +123,9 @@ pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Optio
     if model.capabilities().sleep_sets.is_some() {
         return Some("transitions are in sleep sets (--por sleep)");
     }
+    if model.capabilities().views.is_some() {
+        return Some("states are identified by views (VIEW)");
+    }
     model.capabilities().dominance.map(|_| "some states dominate others (--reduce dominate)")
 }
 

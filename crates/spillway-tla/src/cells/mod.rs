@@ -108,6 +108,23 @@ impl CellLayout {
         Self::of(shapes, inferred.dictionaries, inferred.domains)
     }
 
+    /// Places the bytes of a variable before those of all others.
+    pub fn with_first(mut self, first: usize) -> Self {
+        let others = (0..self.variables.len()).filter(|it| *it != first);
+        let mut next = 0;
+        for variable in std::iter::once(first).chain(others) {
+            self.variables[variable].first_byte = next;
+            next = self.bytes(variable).end as u32;
+        }
+        self
+    }
+
+    /// Returns the number of bytes of the variable whose bytes are first.
+    pub fn first_bytes(&self) -> usize {
+        let first = (0..self.variables.len()).find(|it| self.variables[*it].first_byte == 0);
+        first.map_or(0, |it| self.bytes(it).len())
+    }
+
     /// Creates the layout in which every value escapes.
     pub fn escaping(variables: usize) -> Self {
         Self::of(vec![None; variables], escape_dictionaries(variables), Vec::new())

@@ -15,6 +15,12 @@ pub(super) struct StandardText {
     pub(super) identifiers: &'static str,
 }
 
+/// The module that TLC adds to every root module, after those that the root extends.
+pub(super) const ADDED_MODULE: &str = "_TLCTrace";
+
+/// The strings of this module that are no identifiers.
+pub(super) const ADDED_STRINGS: [&str; 3] = ["console", "CounterExample written: ", "action"];
+
 /// The standard modules of TLC.
 pub(super) const STANDARD_TEXTS: &[StandardText] = &[
     StandardText { name: "Naturals", extends: &[], instances: &[], identifiers: "Nat a b n TRUE" },
@@ -61,6 +67,16 @@ pub(super) const STANDARD_TEXTS: &[StandardText] = &[
                       Assert TLCGetOrDefault key defaultVal n TLCGetAndSet Op val oldVal v TLCSet Trace \
                       CounterExample ToTrace CE TLCModelValue str ToString TLCDefer expression TLCNoOp \
                       PickSuccessor bool TLCCache closure TLCFP var i Int TLCEvalDefinition definitionName",
+    },
+    StandardText {
+        name: ADDED_MODULE,
+        extends: &[],
+        instances: &["TLC", "TLCExt", "Sequences", "Naturals"],
+        identifiers: "_TLCTraceDeserialize absoluteFilename TRUE _TLCTraceSerialize val _TLCTraceFile _TLCTrace0 \
+                      verbose CounterExample state FALSE trace ToTrace vars i counterexample PrintT \
+                      _TLCTraceSilent _TLCTraceInputFile _TLCTraceFileDeserialized _TLCState level Trace \
+                      _TLCTraceLassoTarget actions e _TLCTraceConstraint TLCGet dump pair v _TLCTraceView \
+                      lassoTarget",
     },
     StandardText {
         name: "Randomization",

@@ -6,9 +6,9 @@
 //!
 //! The modules are parsed in this order: the root; then always the first module that is extended and not parsed yet,
 //! looking at all modules that a module extends before at what those extend in turn; and when no such module is left,
-//! the first one that is instantiated.
+//! the first one that is instantiated. TLC adds a module to those that the root extends.
 
-use super::standard_texts::{STANDARD_TEXTS, StandardText};
+use super::standard_texts::{ADDED_MODULE, ADDED_STRINGS, STANDARD_TEXTS, StandardText};
 use crate::config::{Config, ConfigValue};
 use crate::modules::ModuleSet;
 use crate::syntax::lexer::{tokenize, unescape};
@@ -63,6 +63,9 @@ pub(super) fn ordered(set: &ModuleSet, config: &Config, sources: &SourceMap) -> 
         }
     }
     for &index in &set.order {
+        if Some(index) == set.index(&set.root().name.text) {
+            ADDED_STRINGS.iter().for_each(|it| order.add(it));
+        }
         texts[index].of_kind(TokenKind::String, |it| order.add(&unescape(it)));
     }
     order.strings
@@ -90,7 +93,11 @@ fn standard(name: &str) -> Option<&'static StandardText> {
 /// Returns the names of the modules that a module extends.
 fn extended<'s>(set: &'s ModuleSet, name: &str) -> Vec<&'s str> {
     match (set.index(name), standard(name)) {
-        (Some(index), _) => set.needs[index].extends.iter().map(|it| &*it.text).collect(),
+        (Some(index), _) => {
+            let extends = set.needs[index].extends.iter().map(|it| &*it.text);
+            let is_root = name == &*set.root().name.text;
+            extends.chain(is_root.then_some(ADDED_MODULE)).collect()
+        }
         (None, Some(it)) => it.extends.to_vec(),
         (None, None) => Vec::new(),
     }

@@ -5,8 +5,10 @@ use crate::cells::{
     CellLayout, CellNumberingError, Dictionaries, EncodedState, InvalidKey, ValueReader,
     journal_bytes, read_journal, write_value,
 };
+use crate::eval::Evaluator;
 use crate::value::Value;
-use spillway_model::{GrowingStateSpace, ModelError, Result, SuccessorSink, UnencodedStates};
+use spillway_model::{GrowingStateSpace, ModelError, Result, UnencodedStates};
+use std::borrow::Cow;
 use std::sync::{PoisonError, RwLockReadGuard, RwLockWriteGuard};
 
 /// What an encoding has gained.
@@ -44,52 +46,43 @@ impl SpecificationSystem {
         self.encoding.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the values of an encoded state.
+    /// Returns the values of the variables in an encoded state.
     pub(super) fn decode(&self, key: &[u8]) -> std::result::Result<Vec<Value>, InvalidKey> {
-        self.layout.decode(key, &self.read().dictionaries)
+        let mut values = self.layout.decode(key, &self.read().dictionaries)?;
+        values.truncate(self.program.variable_count());
+        Ok(values)
     }
 
-    /// Returns the values of an encoded state. Values with the same cells in another state are shared with it.
-    pub(super) fn decode_like(
+    /// Returns the row of an encoded state. Values with the same cells in another state are shared with it.
+    pub(super) fn decode_row(
         &self,
         key: &[u8],
         other: Option<EncodedState<'_>>,
     ) -> std::result::Result<Vec<Value>, InvalidKey> {
         match other {
             Some(other) => self.layout.decode_like(key, other, &self.read().dictionaries),
-            None => self.decode(key),
-        }
-    }
-
-    /// Adds a state as a candidate. `before` is a state that shares most values with it. `key` is a buffer for its
-    /// encoding.
-    pub(super) fn pass_on(
-        &self,
-        state: &[Value],
-        before: Option<EncodedState<'_>>,
-        key: &mut [u8],
-        out: &mut SuccessorSink,
-    ) {
-        let stored = match self.stored_state(state) {
-            Ok(stored) => stored,
-            Err(error) => return out.fail(error),
-        };
-        // A representative need not share anything with the state before.
-        let before = before.filter(|_| self.quotient.is_none());
-        match self.write_key(&stored, before, key) {
-            true => out.candidate(key),
-            false => out.set_aside(&self.unencoded(&stored)),
+            None => self.layout.decode(key, &self.read().dictionaries),
         }
     }
 
     /// Returns the encoding of a state, if it has one.
     pub(super) fn key(&self, state: &[Value]) -> Option<Vec<u8>> {
         let mut key = vec![0; self.layout.width()];
-        self.write_key(state, None, &mut key).then_some(key)
+        let mut viewer = self.view.as_ref().map(|_| Evaluator::new(&self.program));
+        let row = match &mut viewer {
+            None => Cow::Borrowed(state),
+            Some(viewer) => self.stored_row(Some(viewer), state).ok()?,
+        };
+        self.write_key(&row, None, &mut key).then_some(key)
     }
 
-    /// Writes the encoding of a state. Returns false if it has none.
-    fn write_key(&self, state: &[Value], before: Option<EncodedState<'_>>, key: &mut [u8]) -> bool {
+    /// Writes the encoding of a row. Returns false if it has none.
+    pub(super) fn write_key(
+        &self,
+        state: &[Value],
+        before: Option<EncodedState<'_>>,
+        key: &mut [u8],
+    ) -> bool {
         let encoding = self.read();
         let encoded = match before {
             Some(before) => {
@@ -106,8 +99,8 @@ impl SpecificationSystem {
         numbered.is_ok() && self.layout.encode(state, dictionaries, key).is_ok()
     }
 
-    /// Returns the form of a state that is set aside: the canonical bytes of its values.
-    fn unencoded(&self, state: &[Value]) -> Vec<u8> {
+    /// Returns the form of a row that is set aside: the canonical bytes of its values.
+    pub(super) fn unencoded(&self, state: &[Value]) -> Vec<u8> {
         let mut bytes = Vec::new();
         state.iter().for_each(|it| write_value(it, &self.program.symbols, &mut bytes));
         bytes
@@ -115,7 +108,7 @@ impl SpecificationSystem {
 
     fn values(&self, unencoded: &[u8]) -> Result<Vec<Value>> {
         let mut reader = ValueReader::new(unencoded, &self.program.symbols);
-        let values = (0..self.program.variable_count()).map(|_| reader.value());
+        let values = (0..self.row_values()).map(|_| reader.value());
         let values = values.collect::<std::result::Result<Vec<_>, _>>();
         match values {
             Ok(values) if reader.is_empty() => Ok(values),

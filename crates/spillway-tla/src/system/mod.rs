@@ -13,13 +13,14 @@
 //! | a false assumption | an assertion that fails in the initial predicate |
 //! | a failed evaluation | an evaluation that fails in the step, or in a step that is named like the invariant |
 //!
-//! With SYMMETRY, a stored state represents its orbit. VIEW is not applied: every state is visited. `TLCGet("level")` has no value, because a state is stored
-//! without its level.
+//! With SYMMETRY, a stored state represents its orbit. With VIEW, the first state of each view is stored.
+//! `TLCGet("level")` has no value, because a state is stored without its level.
 
 mod describe;
 mod encoding;
 mod quotient;
 mod steps;
+mod view;
 
 use crate::cell_search::{SampleSize, sample_states};
 use crate::cells::{CellLayout, ESCAPE_BITS, EncodedState};
@@ -33,12 +34,13 @@ use quotient::Quotient;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
 use spillway_model::{
-    Capabilities, ConditionModality, GrowingStateSpace, Simulation, StateCondition, StateSpace,
-    SuccessorSink, SystemDescription, UncheckedKind, UncheckedRequirement, Violation, any_bits,
-    stop_request,
+    BACK_EDGE_BYTES, BackEdge, Capabilities, ConditionModality, GrowingStateSpace, Simulation,
+    StateCondition, StateSpace, SuccessorSink, SystemDescription, UncheckedKind,
+    UncheckedRequirement, ViewedStateSpace, Violation, any_bits, stop_request,
 };
 use std::sync::{Arc, RwLock};
 use steps::{InitialTarget, SuccessorTarget};
+use view::{StateEncoder, View};
 
 /// A specification that can be searched.
 pub struct SpecificationSystem {
@@ -55,6 +57,8 @@ pub struct SpecificationSystem {
     digest: [u8; 32],
     /// The symmetry, if the configuration has SYMMETRY.
     quotient: Option<Quotient>,
+    /// The view, if the configuration has VIEW. Then there is no quotient.
+    view: Option<View>,
 }
 
 /// A condition on states.
@@ -84,12 +88,16 @@ impl SpecificationSystem {
             let span = place.map_or(Span::default(), |it| program.specification[it].span);
             Diagnostic::error(span, format!("SYMMETRY: {}", failure.text(&program.symbols)))
         })?;
-        let mut system = Self::without_symmetry(program, sources, conditions);
+        let (view, group) = match program.specification.checks.view {
+            Some(definition) => (Some(View::new(definition, group)), None),
+            None => (None, group),
+        };
+        let mut system = Self::without_quotient(program, view, sources, conditions);
         system.quotient = group.map(|it| Quotient::new(it, Box::new(system.concrete())));
         Ok(system)
     }
 
-    /// Returns the same system without symmetry.
+    /// Returns the same system without symmetry and view.
     fn concrete(&self) -> Self {
         let Self { program, layout, actions, action_numbers, conditions, .. } = self;
         Self {
@@ -102,16 +110,25 @@ impl SpecificationSystem {
             checks_deadlock: self.checks_deadlock,
             digest: self.digest,
             quotient: None,
+            view: None,
         }
     }
 
-    fn without_symmetry(
+    fn without_quotient(
         program: CompiledSpecification,
+        view: Option<View>,
         sources: &SourceMap,
         conditions: &[StateCondition],
     ) -> Self {
         let sample = sample_states(&program, SampleSize::default());
-        let layout = CellLayout::from_sample(program.variable_count(), &sample);
+        let variables = program.variable_count();
+        let layout = match &view {
+            None => CellLayout::from_sample(variables, &sample),
+            Some(view) => {
+                let rows = view.rows(&program, &sample);
+                CellLayout::from_sample(variables + 1, &rows).with_first(variables)
+            }
+        };
         let conditions = named_conditions(&program, conditions);
         let actions = program.named_actions();
         let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
@@ -125,6 +142,7 @@ impl SpecificationSystem {
             conditions,
             checks_deadlock,
             quotient: None,
+            view,
         }
     }
 
@@ -135,7 +153,8 @@ impl SpecificationSystem {
 
     /// Returns the bits of each variable in a state, without the values in dictionaries.
     pub fn variable_bits(&self) -> impl Iterator<Item = u32> {
-        self.layout.cell_bits().map(|it| it + ESCAPE_BITS)
+        let bits = self.layout.cell_bits().map(|it| it + ESCAPE_BITS);
+        bits.take(self.program.variable_count())
     }
 
     /// Returns whether a state without successor is a violation.
@@ -176,13 +195,7 @@ impl SpecificationSystem {
     pub fn unapplied(&self) -> Vec<Diagnostic> {
         let specification = &self.program.specification;
         let checks = &specification.checks;
-        let warning = |what: &str, id: &DefinitionId| {
-            let definition = &specification[*id];
-            let message =
-                format!("{what} {} is not applied: all states are visited", definition.name);
-            Diagnostic::warning(definition.span, message)
-        };
-        let mut warnings: Vec<_> = checks.view.iter().map(|it| warning("VIEW", it)).collect();
+        let mut warnings = Vec::new();
         if let (Some(alias), None) = (checks.alias, self.state_alias()) {
             let Definition { name, span, .. } = &specification[alias];
             let message = format!("ALIAS {name} is not applied: it has primed variables");
@@ -247,6 +260,77 @@ fn digest(sources: &SourceMap, layout: &CellLayout) -> [u8; 32] {
     hasher.finalize().into()
 }
 
+impl SpecificationSystem {
+    /// Adds the initial states, with their back-edges if they are wanted.
+    fn add_initial(&self, has_edges: bool, out: &mut SuccessorSink) {
+        let unknown = vec![0; self.width() + if has_edges { BACK_EDGE_BYTES } else { 0 }];
+        let (mut encoder, mut position) = (StateEncoder::new(self), 0);
+        self.visit_initial(&mut |target| {
+            match target {
+                InitialTarget::State(state) => {
+                    let edge = has_edges.then(|| BackEdge::of_start(position));
+                    encoder.pass_on(&state, None, edge, out);
+                    position += 1;
+                }
+                InitialTarget::Excluded => out.count_excluded(1),
+                InitialTarget::Failed(fault) => {
+                    let check = Violation::Fault(fault.kind, self.initial_number());
+                    out.record_finding(check, &unknown);
+                }
+            }
+            !out.has_failed()
+        });
+    }
+
+    /// Expands states. With `has_edges`, each follows its number, and back-edges follow successors.
+    fn add_successors(&self, states: &[u8], has_edges: bool, out: &mut SuccessorSink) {
+        let mut evaluator = Evaluator::new(&self.program);
+        let mut encoder = StateEncoder::new(self);
+        let number_bytes = if has_edges { BACK_EDGE_BYTES } else { 0 };
+        // Neighbours in the order of keys share most values.
+        let (mut last_row, mut last_key) = (None, &[][..]);
+        for numbered in states.chunks_exact(number_bytes + self.width()) {
+            if stop_request::is_requested() || out.has_failed() {
+                return;
+            }
+            let (number, key) = numbered.split_at(number_bytes);
+            let mut edge = has_edges.then(|| BackEdge::of_bytes(number));
+            let last = last_row.as_deref().map(|values| EncodedState { values, key: last_key });
+            let row = match self.decode_row(key, last) {
+                Ok(row) => row,
+                Err(error) => return out.fail(error),
+            };
+            let state = &row[..self.program.variable_count()];
+            let before = EncodedState { values: &row, key };
+            let mut is_stuck = true;
+            self.visit_steps(&mut evaluator, state, &mut |step, target| {
+                is_stuck = false;
+                if let Some(count) = out.counts(self.actions.len()).get_mut(step.number as usize) {
+                    *count += 1;
+                }
+                match target {
+                    SuccessorTarget::State(successor) => {
+                        encoder.pass_on(successor, Some(before), edge, out);
+                        edge.iter_mut().for_each(|it| it.index += 1);
+                    }
+                    SuccessorTarget::Excluded => out.count_excluded(1),
+                    SuccessorTarget::Failed(fault) => {
+                        out.record_finding(Violation::Fault(fault.kind, step.number), numbered);
+                    }
+                }
+                !out.has_failed()
+            });
+            if is_stuck && self.checks_deadlock {
+                out.record_finding(Violation::Deadlock, numbered);
+            }
+            self.visit_findings(&mut evaluator, state, &mut |finding| {
+                out.record_finding(finding.check(), numbered);
+            });
+            (last_row, last_key) = (Some(row), key);
+        }
+    }
+}
+
 impl StateSpace for SpecificationSystem {
     fn width(&self) -> usize {
         self.layout.width()
@@ -257,61 +341,11 @@ impl StateSpace for SpecificationSystem {
     }
 
     fn initial(&self, out: &mut SuccessorSink) {
-        let zero = vec![0; self.width()];
-        let mut buffer = zero.clone();
-        self.visit_initial(&mut |target| {
-            match target {
-                InitialTarget::State(state) => self.pass_on(&state, None, &mut buffer, out),
-                InitialTarget::Excluded => out.count_excluded(1),
-                InitialTarget::Failed(fault) => {
-                    let check = Violation::Fault(fault.kind, self.initial_number());
-                    out.record_finding(check, &zero);
-                }
-            }
-            !out.has_failed()
-        });
+        self.add_initial(false, out);
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        let mut evaluator = Evaluator::new(&self.program);
-        let mut buffer = vec![0; self.width()];
-        // Neighbours in the order of keys share most values.
-        let (mut last_state, mut last_key) = (None, &[][..]);
-        for key in states.chunks_exact(self.width()) {
-            if stop_request::is_requested() || out.has_failed() {
-                return;
-            }
-            let last = last_state.as_deref().map(|values| EncodedState { values, key: last_key });
-            let state = match self.decode_like(key, last) {
-                Ok(state) => state,
-                Err(error) => return out.fail(error),
-            };
-            let before = EncodedState { values: &state, key };
-            let mut is_stuck = true;
-            self.visit_steps(&mut evaluator, &state, &mut |step, target| {
-                is_stuck = false;
-                if let Some(count) = out.counts(self.actions.len()).get_mut(step.number as usize) {
-                    *count += 1;
-                }
-                match target {
-                    SuccessorTarget::State(successor) => {
-                        self.pass_on(successor, Some(before), &mut buffer, out)
-                    }
-                    SuccessorTarget::Excluded => out.count_excluded(1),
-                    SuccessorTarget::Failed(fault) => {
-                        out.record_finding(Violation::Fault(fault.kind, step.number), key);
-                    }
-                }
-                !out.has_failed()
-            });
-            if is_stuck && self.checks_deadlock {
-                out.record_finding(Violation::Deadlock, key);
-            }
-            self.visit_findings(&mut evaluator, &state, &mut |finding| {
-                out.record_finding(finding.check(), key);
-            });
-            (last_state, last_key) = (Some(state), key);
-        }
+        self.add_successors(states, false, out);
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
@@ -331,6 +365,7 @@ impl StateSpace for SpecificationSystem {
         Capabilities {
             simulation,
             growing: Some(self as &dyn GrowingStateSpace),
+            views: self.view.as_ref().map(|_| self as &dyn ViewedStateSpace),
             ..Capabilities::NONE
         }
     }

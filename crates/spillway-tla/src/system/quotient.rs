@@ -5,6 +5,7 @@
 //! stored one.
 
 use super::SpecificationSystem;
+use super::view::View;
 use crate::eval::SymmetryGroup;
 use crate::value::Value;
 use spillway_model::{ModelError, StateSpace, StepwiseSimulation};
@@ -54,7 +55,8 @@ impl SpecificationSystem {
 
     /// Returns the maximum number of states that a stored state represents: 1 without symmetry.
     pub fn orbit_size_max(&self) -> usize {
-        self.quotient.as_ref().map_or(1, Quotient::order)
+        let of_view = self.view.as_ref().and_then(View::group).map(SymmetryGroup::order);
+        of_view.or(self.quotient.as_ref().map(Quotient::order)).unwrap_or(1)
     }
 }
 
