@@ -2,8 +2,8 @@
 //!
 //! A reduction that chooses some transitions of a state preserves infinite runs if each cycle of the reduced system has
 //! a fully expanded state. A reduction can ensure that without knowledge of the search, by an order of the states, but
-//! then it fully expands many states that are on no cycle. A search in memory meets the cycles, and so it can fully
-//! expand fewer states. `docs/reductions/cycles.md` has the proof.
+//! then it fully expands many states that are on no cycle. A search finds the cycles, and so it can fully expand fewer
+//! states. `docs/reductions/cycles.md` has the proof.
 
 use super::SuccessorSink;
 
@@ -22,4 +22,7 @@ pub trait CycleProvisoStateSpace: Send + Sync {
     /// Returns the part of a state that decides which transitions are chosen. States with equal parts must be fully
     /// expanded together: the proof needs a choice that does not depend on the automaton of a property.
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8];
+
+    /// Returns whether a step leads upwards in an order of the states. Each cycle has a step that does not.
+    fn ascends(&self, from: &[u8], to: &[u8]) -> bool;
 }

@@ -544,4 +544,9 @@ impl CycleProvisoStateSpace for ClaimProduct<'_> {
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
         self.split(state).0
     }
+
+    fn ascends(&self, from: &[u8], to: &[u8]) -> bool {
+        let model = self.model.capabilities().cycle_proviso;
+        model.is_some_and(|it| it.ascends(self.split(from).0, self.split(to).0))
+    }
 }

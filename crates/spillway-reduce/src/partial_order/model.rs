@@ -511,6 +511,10 @@ impl CycleProvisoStateSpace for PartialOrderModel<'_> {
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
         state
     }
+
+    fn ascends(&self, from: &[u8], to: &[u8]) -> bool {
+        self.choosers.climbs(from, to)
+    }
 }
 
 impl PostponingStateSpace for PartialOrderModel<'_> {
