@@ -11,7 +11,7 @@ use crate::search::liveness::early_termination::EarlyTermination;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::liveness::owcty::{
     AcceptingProduct, ComponentOf, CycleCheckpoint, CycleGoal, CycleSearch, ProductAcceptance,
-    ReachedStates, RegionOptions, STAGES, SavedCycleSearch,
+    ReachedStates, RegionOptions, RoundNumbers, STAGES, SavedCycleSearch,
 };
 use crate::search::liveness::proviso::{ProvisoRound, ReducedProduct};
 use crate::search::trace::TraceFinder;
@@ -112,11 +112,14 @@ pub struct SweepStatus {
     pub sweeps: u64,
     /// The number of remaining states, which may be on an accepting cycle.
     pub set: u64,
+    /// The round, if the search enforces the cycle proviso.
+    pub round: Option<RoundNumbers>,
 }
 
 impl SweepStatus {
     pub(super) fn of(saved: &SavedCycleSearch) -> SweepStatus {
-        SweepStatus { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
+        let (stage, sweeps) = (saved.stage_name(), saved.sweeps.into());
+        SweepStatus { stage, sweeps, set: saved.members(), round: saved.round }
     }
 
     /// Returns whether all sweeps are complete.
@@ -239,8 +242,8 @@ impl<'m> EmptinessSearch<'m> {
         };
         let is_open = |it: &SavedCycleSearch| it.goal != CycleGoal::Proviso && !it.needs_proviso();
         if cycles()?.as_ref().is_none_or(is_open) {
-            let goal = CycleGoal::AcceptanceInRound;
-            let options = RegionOptions { goal, ..RegionOptions::ACCEPTANCE };
+            let (goal, round) = (CycleGoal::AcceptanceInRound, Some(round.numbers()));
+            let options = RegionOptions { goal, round, ..RegionOptions::ACCEPTANCE };
             let ended = self.search_accepting(&product, options, saved, control)?;
             if cycles()?.as_ref().is_none_or(is_open) {
                 return Ok(RoundEnd::Outcome(ended));
@@ -253,7 +256,7 @@ impl<'m> EmptinessSearch<'m> {
             return EmptinessOutcome::of_saved(ProbeVerdict::Open, &reached, &cycles)
                 .map(RoundEnd::Outcome);
         }
-        let partial = |state: &[u8]| (!product.must_be_full(state)).then_some(0);
+        let partial = |state: &[u8]| (!product.is_listed(state)).then_some(0);
         let acceptance =
             ProductAcceptance { component: &partial, accepts: &|_| true, is_weak: true };
         let searched = AcceptingProduct { model: &product, acceptance };
@@ -274,7 +277,7 @@ impl<'m> EmptinessSearch<'m> {
         control: &SearchControl,
     ) -> spill::Result<bool> {
         let disk = &*self.directory.disk;
-        let seconds = SavedCycleSearch::load(disk)?.seconds;
+        let SavedCycleSearch { seconds, round, .. } = SavedCycleSearch::load(disk)?;
         let reached = SavedSearch::load(disk)?;
         let search = self.reachability_search(product, Some(reached), control)?;
         let VisitedStore::Sorted(store) = search.store() else {
@@ -284,8 +287,8 @@ impl<'m> EmptinessSearch<'m> {
         let acceptance =
             ProductAcceptance { component: &partial, accepts: &|_| true, is_weak: true };
         let gathered = AcceptingProduct { model: product, acceptance };
-        let options =
-            RegionOptions { goal: CycleGoal::Proviso, seconds, ..RegionOptions::ACCEPTANCE };
+        let goal = CycleGoal::Proviso;
+        let options = RegionOptions { goal, round, seconds, ..RegionOptions::ACCEPTANCE };
         Ok(CycleSearch::gather(store, &gathered, disk, control, options)?.is_some())
     }
 

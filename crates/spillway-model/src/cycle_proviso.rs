@@ -23,6 +23,24 @@ pub trait CycleProvisoStateSpace: Send + Sync {
     /// expanded together: the proof needs a choice that does not depend on the automaton of a property.
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8];
 
-    /// Returns whether a step leads upwards in an order of the states. Each cycle has a step that does not.
-    fn ascends(&self, from: &[u8], to: &[u8]) -> bool;
+    /// Returns nothing if a step leads upwards in an order of the states, and otherwise what leads it down. Each cycle has
+    /// a step that does not lead upwards. The result is the same for states that differ only outside of their
+    /// [choosing parts](Self::choosing_part).
+    fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent>;
+}
+
+/// Why a step does not lead upwards in an order of the states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepDescent {
+    /// The order does not distinguish the two states.
+    Equal,
+    /// A part of the state leads down, such as the location of a process.
+    Part {
+        /// The number of the part.
+        part: u32,
+        /// Its value before the step.
+        from: u32,
+        /// Its value after the step.
+        to: u32,
+    },
 }

@@ -12,8 +12,8 @@ use spillway_analysis::instances::InstanceSets;
 use spillway_exec::{GroupedSuccessors, SelectiveStateSpace, split_by_ends};
 use spillway_model::{
     ActionCounts, ActionId, Capabilities, CycleProvisoStateSpace, ObligationSink,
-    PostponingStateSpace, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
-    Violation, any_bits, stop_request,
+    PostponingStateSpace, Result, Simulation, StateSpace, StepDescent, SuccessorSink,
+    SystemDescription, Violation, any_bits, stop_request,
 };
 use std::sync::Arc;
 
@@ -512,8 +512,8 @@ impl CycleProvisoStateSpace for PartialOrderModel<'_> {
         state
     }
 
-    fn ascends(&self, from: &[u8], to: &[u8]) -> bool {
-        self.choosers.climbs(from, to)
+    fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
+        self.choosers.descent(from, to)
     }
 }
 

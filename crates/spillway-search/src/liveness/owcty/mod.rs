@@ -40,7 +40,7 @@ mod saved_cycles;
 mod sweep;
 mod target_picker;
 
-pub use saved_cycles::{CYCLES, CycleGoal, STAGES, SavedCycleSearch};
+pub use saved_cycles::{CYCLES, CycleGoal, RoundNumbers, STAGES, SavedCycleSearch};
 pub use sweep::SweepKind;
 
 use super::nested_dfs::ProbeVerdict;
@@ -94,6 +94,8 @@ pub struct AcceptingProduct<'a> {
 pub struct RegionOptions {
     /// What is searched for in it.
     pub goal: CycleGoal,
+    /// The round, if the search enforces the cycle proviso.
+    pub round: Option<RoundNumbers>,
     /// The most states of a shard; none for the default size.
     pub shard_states: Option<u64>,
     /// The seconds of earlier searches among the reached states.
@@ -102,8 +104,12 @@ pub struct RegionOptions {
 
 impl RegionOptions {
     /// A search for an accepting cycle.
-    pub const ACCEPTANCE: RegionOptions =
-        RegionOptions { goal: CycleGoal::Acceptance, shard_states: None, seconds: 0.0 };
+    pub const ACCEPTANCE: RegionOptions = RegionOptions {
+        goal: CycleGoal::Acceptance,
+        round: None,
+        shard_states: None,
+        seconds: 0.0,
+    };
 }
 
 /// The content of the directory of a cycle search.
@@ -169,7 +175,7 @@ impl<'a> CycleSearch<'a> {
         control: &SearchControl,
         options: RegionOptions,
     ) -> Result<Option<SavedCycleSearch>> {
-        let RegionOptions { goal, shard_states, seconds } = options;
+        let RegionOptions { goal, round, shard_states, seconds } = options;
         control.progress.enter(SearchPhase::Gathering);
         let levels = store.levels();
         let states = levels.saved().keys_by_level().sum();
@@ -192,6 +198,7 @@ impl<'a> CycleSearch<'a> {
         let saved = SavedCycleSearch {
             digest: product.model.digest(),
             goal,
+            round,
             region,
             marks,
             next,

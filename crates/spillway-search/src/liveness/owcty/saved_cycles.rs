@@ -27,6 +27,15 @@ pub enum CycleGoal {
     Proviso,
 }
 
+/// A round of a search that enforces the cycle proviso.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct RoundNumbers {
+    /// The number of the round, from 1.
+    pub number: u32,
+    /// The number of states of the system that the round expands fully.
+    pub full_states: u64,
+}
+
 /// The state at which a round begins.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct RoundTarget {
@@ -86,6 +95,8 @@ pub struct SavedCycleSearch {
     pub digest: [u8; 32],
     /// What the search looks for.
     pub goal: CycleGoal,
+    /// The round, if the search enforces the cycle proviso.
+    pub round: Option<RoundNumbers>,
     /// The shards of the region.
     pub region: Vec<FileSegment>,
     /// The numbers of each shard.

@@ -3,8 +3,10 @@
 use spillway_base::random::SplitMix64;
 use spillway_model::{
     Capabilities, CycleProvisoStateSpace, ProgramDescription, PropertyInfo, StateSpace, StateValue,
-    StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
+    StepDescent, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
+    any_bits,
 };
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -17,14 +19,17 @@ const SYSTEM: u8 = 6;
 /// The number of locations of its automaton.
 const LOCATIONS: u8 = 3;
 
-/// A product, given by its transitions. A state is two bytes: the state of the system, and the location. The choice is
-/// arbitrary: only the cycle proviso is tested, not whether the reduced product has the verdict of the whole one.
+/// The product of a random system and a random automaton. A state is two bytes: the state of the system, and the
+/// location. The choice is arbitrary: only the cycle proviso is tested, not whether the reduced product has the verdict
+/// of the whole one.
 #[derive(Debug, Default)]
 pub struct RandomProduct {
-    /// The successors by chosen transitions, by the number of the state.
-    chosen: Vec<Vec<[u8; 2]>>,
-    /// The successors by the other transitions.
-    others: Vec<Vec<[u8; 2]>>,
+    /// The successors of the system by chosen transitions, by its state.
+    chosen: Vec<Vec<u8>>,
+    /// The successors of the system by the other transitions.
+    others: Vec<Vec<u8>>,
+    /// The moves of the automaton, by the number of the state of the product.
+    moves: Vec<Vec<u8>>,
     accepting: BTreeSet<[u8; 2]>,
 }
 
@@ -39,11 +44,6 @@ pub struct ReducedGraph {
     pub has_partial_cycle: bool,
 }
 
-/// Returns a random state.
-fn draw(random: &mut SplitMix64) -> [u8; 2] {
-    [random.below(SYSTEM.into()) as u8, random.below(LOCATIONS.into()) as u8]
-}
-
 fn number(state: &[u8]) -> usize {
     usize::from(state[0]) * usize::from(LOCATIONS) + usize::from(state[1])
 }
@@ -56,20 +56,19 @@ impl RandomProduct {
     /// Returns the product of a seed.
     pub fn of(seed: u64) -> RandomProduct {
         let mut random = SplitMix64::new(seed);
+        let mut draw = |below: u8| random.below(below.into()) as u8;
         let mut product = RandomProduct::default();
-        // In some states of the system nothing is omitted.
-        let is_reduced: Vec<bool> = (0..SYSTEM).map(|_| random.below(4) > 0).collect();
-        for [system, _] in all_states() {
-            let count = 1 + random.below(2);
-            product.chosen.push((0..count).map(|_| draw(&mut random)).collect());
-            let others = match is_reduced[usize::from(system)] {
-                true => vec![draw(&mut random)],
-                false => Vec::new(),
-            };
+        for _ in 0..SYSTEM {
+            let chosen = (0..1 + draw(2)).map(|_| draw(SYSTEM)).collect();
+            // In some states of the system nothing is omitted.
+            let others = (0..draw(4).min(1)).map(|_| draw(SYSTEM)).collect();
+            product.chosen.push(chosen);
             product.others.push(others);
         }
-        let count = random.below(4);
-        product.accepting = (0..count).map(|_| draw(&mut random)).collect();
+        for _ in all_states() {
+            product.moves.push((0..1 + draw(2)).map(|_| draw(LOCATIONS)).collect());
+        }
+        product.accepting = (0..draw(4)).map(|_| [draw(SYSTEM), draw(LOCATIONS)]).collect();
         product
     }
 
@@ -88,7 +87,7 @@ impl RandomProduct {
         assert!(all_states().all(is_alike), "full expansion depends on the location");
         let successors = |state: &[u8]| self.successors(state, must_be_full(state));
         let states = reachable(&successors);
-        let is_full = |state: &[u8]| must_be_full(state) || self.others[number(state)].is_empty();
+        let is_full = |state: &[u8]| must_be_full(state) || !self.has_others(state);
         let partial = states.iter().copied().filter(|it| !is_full(it)).collect();
         ReducedGraph {
             states: states.len(),
@@ -113,17 +112,22 @@ impl RandomProduct {
     }
 
     fn successors(&self, state: &[u8], is_full: bool) -> Vec<[u8; 2]> {
-        let chosen = &self.chosen[number(state)];
-        let others = self.others[number(state)].iter().filter(|_| is_full);
-        chosen.iter().chain(others).copied().collect()
+        let system = usize::from(state[0]);
+        let others = self.others[system].iter().filter(|_| is_full);
+        let systems = self.chosen[system].iter().chain(others);
+        let moves = &self.moves[number(state)];
+        systems.flat_map(|&to| moves.iter().map(move |&location| [to, location])).collect()
+    }
+
+    /// Returns whether some transitions of a state are not chosen.
+    fn has_others(&self, state: &[u8]) -> bool {
+        !self.others[usize::from(state[0])].is_empty()
     }
 
     fn expand_by(&self, states: &[u8], is_full: bool, out: &mut SuccessorSink) {
         for state in states.chunks_exact(2) {
             self.successors(state, is_full).iter().for_each(|it| out.candidate(it));
-            out.count_partially_expanded(u64::from(
-                !is_full && !self.others[number(state)].is_empty(),
-            ));
+            out.count_partially_expanded(u64::from(!is_full && self.has_others(state)));
         }
     }
 }
@@ -207,8 +211,13 @@ impl CycleProvisoStateSpace for RandomProduct {
         &state[..1]
     }
 
-    fn ascends(&self, from: &[u8], to: &[u8]) -> bool {
-        from[0] < to[0]
+    fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
+        match from[0].cmp(&to[0]) {
+            Ordering::Less => None,
+            Ordering::Equal => Some(StepDescent::Equal),
+            // Several steps lead down alike.
+            Ordering::Greater => Some(StepDescent::Part { part: 0, from: 0, to: to[0].into() }),
+        }
     }
 }
 

@@ -4,15 +4,18 @@ use super::FullStates;
 use crate::collect_expansion;
 use spill::Result;
 use spillway_model::{
-    Capabilities, CycleProvisoStateSpace, StateSpace, SuccessorSink, SystemDescription,
-    stop_request,
+    Capabilities, CycleProvisoStateSpace, StateSpace, StepDescent, SuccessorSink,
+    SystemDescription, stop_request,
 };
+use std::collections::BTreeSet;
 
 /// A product in a round of the search on disk.
 pub struct ReducedProduct<'a> {
     model: &'a dyn StateSpace,
     space: &'a dyn CycleProvisoStateSpace,
     full: &'a FullStates,
+    /// States with such a chosen transition are fully expanded too.
+    descents: &'a BTreeSet<StepDescent>,
 }
 
 impl<'a> ReducedProduct<'a> {
@@ -20,13 +23,14 @@ impl<'a> ReducedProduct<'a> {
     pub(super) fn of(
         model: &'a dyn StateSpace,
         full: &'a FullStates,
+        descents: &'a BTreeSet<StepDescent>,
     ) -> Option<ReducedProduct<'a>> {
         let space = model.capabilities().cycle_proviso?;
-        Some(ReducedProduct { model, space, full })
+        Some(ReducedProduct { model, space, full, descents })
     }
 
-    /// Returns whether the state must be fully expanded.
-    pub fn must_be_full(&self, state: &[u8]) -> bool {
+    /// Returns whether the state is one of those to expand fully.
+    pub fn is_listed(&self, state: &[u8]) -> bool {
         self.full.contains(self.space.choosing_part(state))
     }
 
@@ -34,24 +38,45 @@ impl<'a> ReducedProduct<'a> {
     pub fn omits_transitions(&self, state: &[u8]) -> bool {
         let mut successors = Vec::new();
         // After an error the state counts as one that omits transitions. Then the check is only stricter.
-        !self.must_be_full(state)
-            && collect_expansion(self.width(), &mut successors, |out| {
-                self.space.expand_chosen(state, out);
-            })
-            .map_or(true, |it| it.counters.partially_expanded > 0)
+        !self.is_listed(state)
+            && collect_expansion(self.width(), &mut successors, |out| self.expand(state, out))
+                .map_or(true, |it| it.counters.partially_expanded > 0)
     }
 
-    /// Adds the choosing part of a state if one of its chosen transitions does not ascend. Each cycle has such a
+    /// Returns the choosing part of a state.
+    pub(super) fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        self.space.choosing_part(state)
+    }
+
+    /// Returns what leads the chosen transitions of a state down, for those that do not ascend. Each cycle has such a
     /// transition.
-    pub(super) fn add_if_closing(&self, state: &[u8], found: &mut FullStates) -> Result<()> {
+    pub(super) fn descents_from(&self, state: &[u8]) -> Result<BTreeSet<StepDescent>> {
         let mut successors = Vec::new();
         let run = |out: &mut SuccessorSink| self.space.expand_chosen(state, out);
         let _ = collect_expansion(self.width(), &mut successors, run)?;
-        let mut successors = successors.chunks_exact(self.width());
-        if successors.any(|it| !self.space.ascends(state, it)) {
-            found.insert(self.space.choosing_part(state));
+        Ok(self.descents_to(state, &successors).collect())
+    }
+
+    fn descents_to<'s>(
+        &'s self,
+        state: &'s [u8],
+        successors: &'s [u8],
+    ) -> impl Iterator<Item = StepDescent> + 's {
+        successors.chunks_exact(self.width()).filter_map(|to| self.space.descent(state, to))
+    }
+
+    /// Expands a state by its chosen transitions, or fully if one of them descends as it must not.
+    fn expand_watched(&self, state: &[u8], successors: &mut Vec<u8>, out: &mut SuccessorSink) {
+        successors.clear();
+        let run = |inner: &mut SuccessorSink| self.space.expand_chosen(state, inner);
+        let Some(expanded) = out.wrap(self.width(), successors, run) else { return };
+        let is_partial = expanded.counters.partially_expanded > 0;
+        if is_partial && self.descents_to(state, successors).any(|it| self.descents.contains(&it)) {
+            return self.space.expand_fully(state, out);
         }
-        Ok(())
+        out.add_findings(expanded.findings);
+        out.add_counters(expanded.counters);
+        successors.chunks_exact(self.width()).for_each(|it| out.candidate(it));
     }
 }
 
@@ -69,18 +94,25 @@ impl StateSpace for ReducedProduct<'_> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        if self.full.is_empty() {
-            return self.space.expand_chosen(states, out);
-        }
+        let mut successors = Vec::new();
         let mut rest = states;
         while !rest.is_empty() && !stop_request::is_requested() {
-            let all = rest.chunks_exact(self.width());
-            let is_full = self.must_be_full(&rest[..self.width()]);
-            let alike = all.take_while(|it| self.must_be_full(it) == is_full).count();
-            let (block, others) = rest.split_at(alike * self.width());
-            match is_full {
-                true => self.space.expand_fully(block, out),
-                false => self.space.expand_chosen(block, out),
+            let is_listed = self.is_listed(&rest[..self.width()]);
+            let alike = match self.full.is_empty() {
+                true => rest.len(),
+                false => {
+                    let all = rest.chunks_exact(self.width());
+                    all.take_while(|it| self.is_listed(it) == is_listed).count() * self.width()
+                }
+            };
+            let (block, others) = rest.split_at(alike);
+            if is_listed {
+                self.space.expand_fully(block, out);
+            } else if self.descents.is_empty() {
+                self.space.expand_chosen(block, out);
+            } else {
+                let states = block.chunks_exact(self.width());
+                states.for_each(|state| self.expand_watched(state, &mut successors, out));
             }
             rest = others;
         }

@@ -2,21 +2,24 @@
 //!
 //! In each round the search reaches all states of the product, where the states of a set are fully expanded. If the
 //! other states have no cycle, the cycle proviso holds. Otherwise the next round has a larger set, and the search starts
-//! from the beginning. `docs/reductions/cycles.md` has the proof.
+//! from the beginning. The first rounds list the states of the set. Later rounds, and rounds whose list would be too
+//! long, describe the set by the [descents](StepDescent) of chosen transitions. `docs/reductions/cycles.md` has the
+//! proof.
 
 use super::{FullStates, ReducedProduct};
 use crate::checkpoint::FORMAT;
 pub use crate::files::PROVISO;
 use crate::files::{CYCLES, MANIFEST};
-use crate::liveness::owcty::CycleSearch;
+use crate::liveness::owcty::{CycleSearch, RoundNumbers};
 use crate::orphan_files::remove_orphan_files;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Error, Result};
-use spillway_model::StateSpace;
+use spillway_model::{StateSpace, StepDescent};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// The most rounds. The proviso of the reduction follows, which needs one search.
-const ROUNDS_MAX: u32 = 16;
+/// The number of rounds that list states to expand fully. Later rounds describe them.
+const LISTING_ROUNDS: u32 = 4;
 
 /// A round of the search, as it is saved.
 #[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
@@ -27,11 +30,11 @@ struct SavedRound {
     number: u32,
     /// Whether the other files of the directory belong to the round before.
     is_unbegun: bool,
-    /// Whether the reduction ensures the proviso by its order of the states.
-    is_static: bool,
     /// The choosing parts of the states to expand fully, in ascending order, and the length of one.
     parts: Vec<u8>,
     part_length: u32,
+    /// The descents of transitions before which states are fully expanded: part, and value before and after.
+    descents: Vec<Option<[u32; 3]>>,
     /// Seconds of the rounds before.
     seconds: f64,
 }
@@ -42,8 +45,8 @@ pub struct ProvisoRound {
     digest: [u8; 32],
     number: u32,
     is_unbegun: bool,
-    is_static: bool,
     full: FullStates,
+    descents: BTreeSet<StepDescent>,
     seconds: f64,
 }
 
@@ -60,8 +63,8 @@ impl ProvisoRound {
                 digest,
                 number: 1,
                 is_unbegun: false,
-                is_static: false,
                 full: FullStates::default(),
+                descents: BTreeSet::new(),
                 seconds: 0.0,
             });
         }
@@ -76,18 +79,18 @@ impl ProvisoRound {
         }
         let mut full = FullStates::default();
         full.extend(saved.parts.chunks_exact(length.max(1)));
-        let SavedRound { number, is_unbegun, is_static, seconds, .. } = saved;
-        Ok(ProvisoRound { digest, number, is_unbegun, is_static, full, seconds })
+        let SavedRound { number, is_unbegun, seconds, .. } = saved;
+        let descents = saved.descents.into_iter().map(|it| match it {
+            None => StepDescent::Equal,
+            Some([part, from, to]) => StepDescent::Part { part, from, to },
+        });
+        let descents = descents.collect();
+        Ok(ProvisoRound { digest, number, is_unbegun, full, descents, seconds })
     }
 
-    /// Returns the number of the round, from 1.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Returns the number of states of the system that the round must expand fully.
-    pub fn full_states(&self) -> usize {
-        self.full.len()
+    /// Returns the numbers of the round for reports.
+    pub fn numbers(&self) -> RoundNumbers {
+        RoundNumbers { number: self.number, full_states: self.full.len() as u64 }
     }
 
     /// Returns whether the other files of the directory belong to the round before.
@@ -100,9 +103,9 @@ impl ProvisoRound {
         self.seconds
     }
 
-    /// Returns the product of the round. `None` if the model ensures the proviso itself.
+    /// Returns the product of the round, if a search can enforce the cycle proviso of the model.
     pub fn product<'a>(&'a self, model: &'a dyn StateSpace) -> Option<ReducedProduct<'a>> {
-        ReducedProduct::of(model, &self.full).filter(|_| !self.is_static)
+        ReducedProduct::of(model, &self.full, &self.descents)
     }
 
     /// Removes what the round before left in the directory, if this round has not begun. Returns whether it has not.
@@ -135,32 +138,40 @@ impl ProvisoRound {
         search: &CycleSearch<'_>,
         bytes_max: u64,
     ) -> Result<Option<ProvisoRound>> {
-        let mut full = self.full.clone();
+        let mut next = ProvisoRound {
+            number: self.number + 1,
+            is_unbegun: true,
+            seconds: self.seconds + search.seconds(),
+            ..self.clone()
+        };
+        let lists = self.number < LISTING_ROUNDS && self.descents.is_empty();
         let mut visit = |state: &[u8]| {
-            product.add_if_closing(state, &mut full)?;
-            Ok(match full.bytes() <= bytes_max {
+            if !product.descents_from(state)?.is_empty() {
+                next.full.insert(product.choosing_part(state));
+            }
+            Ok(match next.full.bytes() <= bytes_max {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             })
         };
-        if !search.visit_remaining(&mut visit)? {
+        if lists && !search.visit_remaining(&mut visit)? {
             return Ok(None);
         }
-        if full.len() == self.full.len() {
+        let is_too_long = next.full.bytes() > bytes_max;
+        if is_too_long {
+            next.full = FullStates::default();
+        }
+        let mut visit = |state: &[u8]| {
+            next.descents.extend(product.descents_from(state)?);
+            Ok(ControlFlow::Continue(()))
+        };
+        if (!lists || is_too_long) && !search.visit_remaining(&mut visit)? {
+            return Ok(None);
+        }
+        if next.full.len() == self.full.len() && next.descents.len() == self.descents.len() {
             return Err(Error::Source { reason: "a cycle has only ascending steps".into() });
         }
-        let is_static = full.bytes() > bytes_max || self.number >= ROUNDS_MAX;
-        if is_static {
-            full = FullStates::default();
-        }
-        Ok(Some(ProvisoRound {
-            digest: self.digest,
-            number: self.number + 1,
-            is_unbegun: true,
-            is_static,
-            full,
-            seconds: self.seconds + search.seconds(),
-        }))
+        Ok(Some(next))
     }
 
     /// Makes the round durable.
@@ -171,9 +182,14 @@ impl ProvisoRound {
     pub fn commit(&self, disk: &dyn Disk) -> Result<()> {
         let parts = self.full.to_sorted();
         let part_length = parts.len().checked_div(self.full.len()).unwrap_or(0) as u32;
-        let ProvisoRound { digest, number, is_unbegun, is_static, seconds, .. } = *self;
+        let descents = self.descents.iter().map(|it| match *it {
+            StepDescent::Equal => None,
+            StepDescent::Part { part, from, to } => Some([part, from, to]),
+        });
+        let descents = descents.collect();
+        let ProvisoRound { digest, number, is_unbegun, seconds, .. } = *self;
         let saved =
-            SavedRound { digest, number, is_unbegun, is_static, parts, part_length, seconds };
+            SavedRound { digest, number, is_unbegun, parts, part_length, descents, seconds };
         spill::commit_value(disk, PROVISO, FORMAT, &saved)
     }
 }
