@@ -65,7 +65,8 @@ LOCK = "lock"
 # is half written.
 PLAN_ID = "[0-9]{8,10}-(?:expand|settle|merge)-[0-9a-f]{12}"
 FILE_NAME = re.compile(
-    "job|means|sitting|manifest|cycles|answer|eventually|events[.]jsonl|status[.]json|temporary"
+    "job|means|sitting|manifest|cycles|proviso|answer|eventually|events[.]jsonl|status[.]json"
+    "|temporary"
     "|(?:levels|changes)-[0-9]{3,5}"
     "|merged-[0-9]{8,10}-[0-9]{8,10}-[0-9]{3,5}"
     "|(?:candidates|obligations|marks|layer)-[0-9]{8,10}-[0-9]{3,5}"

@@ -10,15 +10,15 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::early_termination::EarlyTermination;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::liveness::owcty::{
-    AcceptingProduct, ComponentOf, CycleCheckpoint, CycleSearch, ProductAcceptance, ReachedStates,
-    STAGES, SavedCycleSearch,
+    AcceptingProduct, ComponentOf, CycleCheckpoint, CycleGoal, CycleSearch, ProductAcceptance,
+    ReachedStates, RegionOptions, RoundNumbers, STAGES, SavedCycleSearch,
 };
+use crate::search::liveness::proviso::{ProvisoRound, ReducedProduct};
 use crate::search::trace::TraceFinder;
 use crate::search::visited::VisitedStore;
 use crate::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchOutcome, SearchResources, SearchVerdict,
 };
-use std::sync::Arc;
 
 /// Returns whether a state is accepting.
 type AcceptancePredicate<'m> = dyn Fn(&[u8]) -> bool + Sync + 'm;
@@ -39,17 +39,25 @@ pub struct EmptinessTarget<'m> {
 impl<'m> EmptinessTarget<'m> {
     /// Returns a target that accepts all infinite runs of a model.
     pub fn all_of(model: &'m dyn StateSpace) -> EmptinessTarget<'m> {
+        EmptinessTarget { is_weak: true, ..EmptinessTarget::accepting(model, |_| true) }
+    }
+
+    /// Returns a target that accepts the runs that visit accepting states infinitely often.
+    pub fn accepting(
+        model: &'m dyn StateSpace,
+        accepts: impl Fn(&[u8]) -> bool + Sync + 'm,
+    ) -> EmptinessTarget<'m> {
         EmptinessTarget {
             model,
             component: Box::new(|_| Some(0)),
-            accepts: Box::new(|_| true),
-            is_weak: true,
+            accepts: Box::new(accepts),
+            is_weak: false,
             early: None,
             fair: None,
         }
     }
 
-    fn accepting(&self) -> ProductAcceptance<'_> {
+    fn acceptance(&self) -> ProductAcceptance<'_> {
         let EmptinessTarget { component, accepts, is_weak, .. } = self;
         ProductAcceptance { component, accepts, is_weak: *is_weak }
     }
@@ -60,6 +68,8 @@ impl<'m> EmptinessTarget<'m> {
 pub struct EmptinessSearch<'m> {
     target: EmptinessTarget<'m>,
     plan: MemoryPlan,
+    /// The most bytes of the set of states that the cycle proviso expands fully.
+    full_states_max: u64,
     max_states: Option<u64>,
     /// The search directory.
     pub directory: SearchDirectory,
@@ -77,6 +87,22 @@ pub struct EmptinessOutcome {
     pub seconds: f64,
 }
 
+impl EmptinessOutcome {
+    /// Returns the result of a search at its last checkpoint.
+    pub(super) fn of_saved(
+        found: ProbeVerdict,
+        reached: &SavedSearch,
+        cycles: &SavedCycleSearch,
+    ) -> spill::Result<EmptinessOutcome> {
+        Ok(EmptinessOutcome {
+            found,
+            outcome: reached.outcome()?,
+            swept: Some(SweepStatus::of(cycles)),
+            seconds: reached.seconds + cycles.seconds,
+        })
+    }
+}
+
 /// The progress of the sweeps over the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepStatus {
@@ -86,11 +112,14 @@ pub struct SweepStatus {
     pub sweeps: u64,
     /// The number of remaining states, which may be on an accepting cycle.
     pub set: u64,
+    /// The round, if the search enforces the cycle proviso.
+    pub round: Option<RoundNumbers>,
 }
 
 impl SweepStatus {
     pub(super) fn of(saved: &SavedCycleSearch) -> SweepStatus {
-        SweepStatus { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
+        let (stage, sweeps) = (saved.stage_name(), saved.sweeps.into());
+        SweepStatus { stage, sweeps, set: saved.members(), round: saved.round }
     }
 
     /// Returns whether all sweeps are complete.
@@ -107,6 +136,30 @@ impl SweepStatus {
     }
 }
 
+/// The part of the memory for young runs that is kept free for the states to expand fully.
+const FULL_STATES_SHARE: u64 = 8;
+
+/// The end of a round.
+enum RoundEnd {
+    /// The search ends, or is stopped.
+    Outcome(EmptinessOutcome),
+    /// Another round follows.
+    Next(ProvisoRound),
+}
+
+/// A search for cycles, and the search that reached the states.
+struct ResumedCycles<'s> {
+    reached: SavedSearch,
+    search: CycleSearch<'s>,
+}
+
+impl ResumedCycles<'_> {
+    fn outcome(self, found: ProbeVerdict) -> spill::Result<EmptinessOutcome> {
+        let outcome = EmptinessOutcome::of_saved(found, &self.reached, self.search.saved())?;
+        Ok(EmptinessOutcome { seconds: self.reached.seconds + self.search.seconds(), ..outcome })
+    }
+}
+
 impl<'m> EmptinessSearch<'m> {
     /// Creates a search of any target.
     pub fn of(
@@ -115,7 +168,13 @@ impl<'m> EmptinessSearch<'m> {
         max_states: Option<u64>,
         directory: SearchDirectory,
     ) -> EmptinessSearch<'m> {
-        EmptinessSearch { target, plan, max_states, directory }
+        let share = match target.model.capabilities().cycle_proviso {
+            Some(_) => plan.young / FULL_STATES_SHARE,
+            None => 0,
+        };
+        // Two of the sets are in memory while the next round is prepared, one of them also as it is saved.
+        let (plan, full_states_max) = (MemoryPlan { young: plan.young - share, ..plan }, share / 3);
+        EmptinessSearch { target, plan, full_states_max, max_states, directory }
     }
 
     /// Searches until there is a result or `control` stops the search. Starts from the checkpoint, if there is one.
@@ -143,41 +202,142 @@ impl<'m> EmptinessSearch<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> spill::Result<EmptinessOutcome> {
-        let disk = self.directory.disk.clone();
-        let EmptinessTarget { model, fair, .. } = self.target;
-        if !SavedCycleSearch::is_in(&*disk)?
-            && let Some(ended) = self.reach(saved, control)?
+        let (disk, model) = (&*self.directory.disk, self.target.model);
+        if model.capabilities().cycle_proviso.is_none() {
+            return self.search_accepting(model, RegionOptions::ACCEPTANCE, saved, control);
+        }
+        let (mut round, mut saved) = (ProvisoRound::load(disk, model)?, saved);
+        loop {
+            if round.begin(disk)? {
+                saved = None;
+            }
+            match self.search_round(&round, saved.take(), control)? {
+                RoundEnd::Outcome(outcome) => {
+                    let seconds = outcome.seconds + round.seconds_before();
+                    return Ok(EmptinessOutcome { seconds, ..outcome });
+                }
+                RoundEnd::Next(next) => {
+                    next.commit(disk)?;
+                    round = next;
+                }
+            }
+        }
+    }
+
+    /// Searches in a round: for an accepting cycle, then for a cycle without a fully expanded state.
+    fn search_round(
+        &self,
+        round: &ProvisoRound,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> spill::Result<RoundEnd> {
+        let disk = &*self.directory.disk;
+        let Some(product) = round.product(self.target.model) else {
+            let (model, options) = (self.target.model, RegionOptions::ACCEPTANCE);
+            return self.search_accepting(model, options, saved, control).map(RoundEnd::Outcome);
+        };
+        let cycles = || match SavedCycleSearch::is_in(disk)? {
+            true => SavedCycleSearch::load(disk).map(Some),
+            false => Ok(None),
+        };
+        let is_open = |it: &SavedCycleSearch| it.goal != CycleGoal::Proviso && !it.needs_proviso();
+        if cycles()?.as_ref().is_none_or(is_open) {
+            let (goal, round) = (CycleGoal::AcceptanceInRound, Some(round.numbers()));
+            let options = RegionOptions { goal, round, ..RegionOptions::ACCEPTANCE };
+            let ended = self.search_accepting(&product, options, saved, control)?;
+            if cycles()?.as_ref().is_none_or(is_open) {
+                return Ok(RoundEnd::Outcome(ended));
+            }
+        }
+        if cycles()?.is_some_and(|it| it.needs_proviso())
+            && !self.gather_partial(&product, control)?
+        {
+            let (reached, cycles) = (SavedSearch::load(disk)?, SavedCycleSearch::load(disk)?);
+            return EmptinessOutcome::of_saved(ProbeVerdict::Open, &reached, &cycles)
+                .map(RoundEnd::Outcome);
+        }
+        let partial = |state: &[u8]| (!product.is_listed(state)).then_some(0);
+        let acceptance =
+            ProductAcceptance { component: &partial, accepts: &|_| true, is_weak: true };
+        let searched = AcceptingProduct { model: &product, acceptance };
+        let mut search = self.resume_cycles(searched, control)?;
+        let found = search.search.run()?;
+        if search.search.saved().has_remaining()
+            && let Some(next) = round.next(&product, &search.search, self.full_states_max)?
+        {
+            return Ok(RoundEnd::Next(next));
+        }
+        search.outcome(found).map(RoundEnd::Outcome)
+    }
+
+    /// Gathers the states that are not fully expanded. Returns false if stopped.
+    fn gather_partial(
+        &self,
+        product: &ReducedProduct<'_>,
+        control: &SearchControl,
+    ) -> spill::Result<bool> {
+        let disk = &*self.directory.disk;
+        let SavedCycleSearch { seconds, round, .. } = SavedCycleSearch::load(disk)?;
+        let reached = SavedSearch::load(disk)?;
+        let search = self.reachability_search(product, Some(reached), control)?;
+        let VisitedStore::Sorted(store) = search.store() else {
+            unreachable!("it stores states as sorted runs")
+        };
+        let partial = |state: &[u8]| product.omits_transitions(state).then_some(0);
+        let acceptance =
+            ProductAcceptance { component: &partial, accepts: &|_| true, is_weak: true };
+        let gathered = AcceptingProduct { model: product, acceptance };
+        let goal = CycleGoal::Proviso;
+        let options = RegionOptions { goal, round, seconds, ..RegionOptions::ACCEPTANCE };
+        Ok(CycleSearch::gather(store, &gathered, disk, control, options)?.is_some())
+    }
+
+    /// Searches for an accepting cycle of a model.
+    fn search_accepting(
+        &self,
+        model: &dyn StateSpace,
+        options: RegionOptions,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> spill::Result<EmptinessOutcome> {
+        if !SavedCycleSearch::is_in(&*self.directory.disk)?
+            && let Some(ended) = self.reach(model, options, saved, control)?
         {
             return Ok(ended);
         }
-        let (reached, saved) = (SavedSearch::load(&*disk)?, SavedCycleSearch::load(&*disk)?);
-        let outcome = reached.outcome()?;
-        let checkpoint = CycleCheckpoint { reached: ReachedStates::of(&reached)?, saved };
-        let shared: Arc<dyn spill::Disk> = disk.clone();
-        let product = AcceptingProduct { model, acceptance: self.target.accepting() };
-        let mut search = CycleSearch::resume(product, shared, checkpoint, self.plan, control)?;
-        if let Some(fair) = fair {
-            search = search.with_fairness(fair);
+        let product = AcceptingProduct { model, acceptance: self.target.acceptance() };
+        let mut search = self.resume_cycles(product, control)?;
+        if let Some(fair) = self.target.fair {
+            search.search = search.search.with_fairness(fair);
         }
-        let found = search.run()?;
-        let seconds = reached.seconds + search.seconds();
-        Ok(EmptinessOutcome {
-            found,
-            outcome,
-            swept: Some(SweepStatus::of(search.saved())),
-            seconds,
-        })
+        let found = search.search.run()?;
+        search.outcome(found)
+    }
+
+    /// Resumes the search for cycles in the directory.
+    fn resume_cycles<'s>(
+        &'s self,
+        product: AcceptingProduct<'s>,
+        control: &'s SearchControl,
+    ) -> spill::Result<ResumedCycles<'s>> {
+        let disk = self.directory.disk.clone();
+        let (reached, saved) = (SavedSearch::load(&*disk)?, SavedCycleSearch::load(&*disk)?);
+        let checkpoint = CycleCheckpoint { reached: ReachedStates::of(&reached)?, saved };
+        let search = CycleSearch::resume(product, disk, checkpoint, self.plan, control)?;
+        Ok(ResumedCycles { reached, search })
     }
 
     /// Reaches all states, and gathers those that can be on accepting cycles. Returns the result if the search ends
     /// earlier.
     fn reach(
         &self,
+        model: &dyn StateSpace,
+        options: RegionOptions,
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> spill::Result<Option<EmptinessOutcome>> {
         let disk = self.directory.disk.clone();
-        let EmptinessTarget { model, fair, .. } = self.target;
+        let fair = self.target.fair;
         let finder =
             TraceFinder { model, disk: &*disk, threads: self.plan.threads, control, folder: None };
         // A continuation need not be fair.
@@ -187,7 +347,8 @@ impl<'m> EmptinessSearch<'m> {
             Some(early) => early.is_decided(findings),
             None => Ok(false),
         };
-        let mut search = self.reachability_search(saved, control)?.with_conclusion(is_decided);
+        let mut search =
+            self.reachability_search(model, saved, control)?.with_conclusion(is_decided);
         let outcome = search.run()?;
         let mut told = EmptinessOutcome {
             found: ProbeVerdict::Open,
@@ -208,20 +369,21 @@ impl<'m> EmptinessSearch<'m> {
         let VisitedStore::Sorted(store) = search.store() else {
             unreachable!("it stores states as sorted runs")
         };
-        let product = AcceptingProduct { model, acceptance: self.target.accepting() };
+        let product = AcceptingProduct { model, acceptance: self.target.acceptance() };
         let is_gathered = !control.should_stop()
-            && CycleSearch::gather(store, &product, &*disk, control, None)?.is_some();
+            && CycleSearch::gather(store, &product, &*disk, control, options)?.is_some();
         told.outcome.verdict = SearchVerdict::Incomplete;
         Ok((!is_gathered).then_some(told))
     }
 
     /// Creates the search that reaches all states.
     fn reachability_search<'s>(
-        &'s self,
+        &self,
+        model: &'s dyn StateSpace,
         saved: Option<SavedSearch>,
         control: &'s SearchControl,
     ) -> spill::Result<ExternalSearch<'s>> {
-        let (model, disk) = (self.target.model, self.directory.disk.clone());
+        let disk = self.directory.disk.clone();
         let limits = product_limits(self.max_states);
         let resources = SearchResources { disk, plan: self.plan, control };
         match saved {

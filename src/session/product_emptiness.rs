@@ -1,13 +1,15 @@
 //! The emptiness check of a product on disk.
 
-use super::emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
+use super::emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget};
 use super::liveness::AcceptingComponents;
 use super::{Error, ProductCheck, SearchDirectory};
+use crate::model::StateSpace;
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::early_termination::EarlyTermination;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::liveness::owcty::{ReachedStates, SavedCycleSearch};
+use crate::search::liveness::proviso::ProvisoRound;
 use crate::search::trace::TraceFinder;
 use std::path::Path;
 
@@ -39,17 +41,21 @@ impl EmptinessOutcome {
     ) -> Result<EmptinessOutcome, Error> {
         let read = || -> spill::Result<EmptinessOutcome> {
             saved.check_model(finder.model)?;
-            let (outcome, mut seconds) = (saved.outcome()?, saved.seconds);
+            let round = ProvisoRound::load(finder.disk, finder.model)?;
+            let product = round.product(finder.model);
+            let model = product.as_ref().map_or(finder.model, |it| it as &dyn StateSpace);
+            let finder = TraceFinder { model, ..finder };
+            let (outcome, seconds) = (saved.outcome()?, round.seconds_before() + saved.seconds);
+            if round.is_unbegun() {
+                let (found, seconds) = (ProbeVerdict::Open, round.seconds_before());
+                return Ok(EmptinessOutcome { found, outcome, swept: None, seconds });
+            }
             if SavedCycleSearch::is_in(finder.disk)? {
                 let cycles = SavedCycleSearch::load(finder.disk)?;
                 let found = cycles.probe_verdict(&ReachedStates::of(saved)?, &finder)?;
-                seconds += cycles.seconds;
-                return Ok(EmptinessOutcome {
-                    found,
-                    outcome,
-                    swept: Some(SweepStatus::of(&cycles)),
-                    seconds,
-                });
+                let outcome = EmptinessOutcome::of_saved(found, saved, &cycles)?;
+                let seconds = round.seconds_before() + outcome.seconds;
+                return Ok(EmptinessOutcome { seconds, ..outcome });
             }
             let accepts = |state: &[u8]| judged.product.is_accepting(state);
             let early = EarlyTermination::new(finder, &accepts, judged.product.check());

@@ -27,6 +27,7 @@ mod programs;
 mod quantified;
 mod reduced;
 mod repetitions;
+mod rounds;
 mod shortest;
 mod swept;
 mod symmetric;

@@ -7,7 +7,7 @@ use spillway::search::checkpoint::{MANIFEST, SavedSearch};
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::liveness::owcty::{
     AcceptingProduct, ComponentOf, CycleCheckpoint, CycleSearch, ProductAcceptance, ReachedStates,
-    SavedCycleSearch,
+    RegionOptions, SavedCycleSearch,
 };
 use spillway::search::visited::VisitedStore;
 use spillway::search::{
@@ -159,9 +159,10 @@ impl Subject<'_> {
             tell("reaching");
             if verdict == SearchVerdict::Verified {
                 let VisitedStore::Sorted(store) = search.store() else { unreachable!() };
-                let shards = Some(means.shard_states);
+                let shard_states = Some(means.shard_states);
+                let options = RegionOptions { shard_states, ..RegionOptions::ACCEPTANCE };
                 let product = AcceptingProduct { model, acceptance: self.accepting() };
-                let made = CycleSearch::gather(store, &product, &**disk, &control, shards)?;
+                let made = CycleSearch::gather(store, &product, &**disk, &control, options)?;
                 assert!(made.is_some());
                 tell("gathering");
                 return Ok(());

@@ -2,8 +2,8 @@
 //!
 //! A reduction that chooses some transitions of a state preserves infinite runs if each cycle of the reduced system has
 //! a fully expanded state. A reduction can ensure that without knowledge of the search, by an order of the states, but
-//! then it fully expands many states that are on no cycle. A search in memory meets the cycles, and so it can fully
-//! expand fewer states. `docs/reductions/cycles.md` has the proof.
+//! then it fully expands many states that are on no cycle. A search finds the cycles, and so it can fully expand fewer
+//! states. `docs/reductions/cycles.md` has the proof.
 
 use super::SuccessorSink;
 
@@ -22,4 +22,25 @@ pub trait CycleProvisoStateSpace: Send + Sync {
     /// Returns the part of a state that decides which transitions are chosen. States with equal parts must be fully
     /// expanded together: the proof needs a choice that does not depend on the automaton of a property.
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8];
+
+    /// Returns nothing if a step leads upwards in an order of the states, and otherwise what leads it down. Each cycle has
+    /// a step that does not lead upwards. The result is the same for states that differ only outside of their
+    /// [choosing parts](Self::choosing_part).
+    fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent>;
+}
+
+/// Why a step does not lead upwards in an order of the states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepDescent {
+    /// The order does not distinguish the two states.
+    Equal,
+    /// A part of the state leads down, such as the location of a process.
+    Part {
+        /// The number of the part.
+        part: u32,
+        /// Its value before the step.
+        from: u32,
+        /// Its value after the step.
+        to: u32,
+    },
 }

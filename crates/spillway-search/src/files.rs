@@ -17,6 +17,8 @@ pub const SESSION_START: &str = "sitting";
 pub const MANIFEST: &str = "manifest";
 /// The last checkpoint of a search for accepting cycles.
 pub const CYCLES: &str = "cycles";
+/// The round of a search for accepting cycles that enforces the cycle proviso.
+pub const PROVISO: &str = "proviso";
 /// The result of a search in memory.
 pub const ANSWER: &str = "answer";
 /// The `eventually` properties of a Rust type, and the verdict on each.
@@ -29,8 +31,18 @@ pub const STATUS: &str = "status.json";
 pub const TEMPORARY: &str = "temporary";
 
 /// Files that are written under another name first and replaced as a whole.
-const REPLACED: [&str; 9] =
-    [JOB, RUN_LIMITS, SESSION_START, MANIFEST, CYCLES, ANSWER, EVENTUALLY_VERDICTS, EVENTS, STATUS];
+const REPLACED: [&str; 10] = [
+    JOB,
+    RUN_LIMITS,
+    SESSION_START,
+    MANIFEST,
+    CYCLES,
+    PROVISO,
+    ANSWER,
+    EVENTUALLY_VERDICTS,
+    EVENTS,
+    STATUS,
+];
 
 /// Files without content.
 const MARKS: [&str; 2] = [RealDisk::LOCK, TEMPORARY];

@@ -489,9 +489,13 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         let searched_so = match told.stage {
             LivenessStage::Memory => format!("in memory, {how}"),
             LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
-            LivenessStage::Sweeping(SweepStatus { stage, sweeps, set }) => {
+            LivenessStage::Sweeping(SweepStatus { stage, sweeps, set, round }) => {
                 let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
-                format!("on disk, {how}: {stage}, {sweeps}, {set} left")
+                let rounds = round.map_or_else(String::new, |it| {
+                    let full = count(it.full_states, "state");
+                    format!(", round {}: {full} fully expanded", it.number)
+                });
+                format!("on disk, {how}: {stage}, {sweeps}, {set} left{rounds}")
             }
         };
         out += &report::row("searched", &searched_so);
@@ -545,6 +549,9 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             "stage": told.stage.name(),
             "sweeps": swept.map_or(0, |it| it.sweeps),
             "states_left": swept.map(|it| it.set),
+            "round": swept.and_then(|it| it.round).map(|it| {
+                json!({ "number": it.number, "fully_expanded": it.full_states })
+            }),
             "shortened": told.shortened.map(report::shortening_as_json),
             "hunt": told.strategy.as_ref().map(|it| json!({ "strategy": it })),
             "counterexample": run.map(|run| run.json(&watched.model.sources)),

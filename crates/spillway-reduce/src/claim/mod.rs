@@ -34,7 +34,7 @@ use spillway_ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKin
 pub use spillway_model::FiniteRunPolicy;
 use spillway_model::{
     CandidateBatch, Capabilities, Counters, CycleProvisoStateSpace, ExpansionOutcome, ProcessSet,
-    StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
+    StateSpace, StepDescent, SuccessorSink, SystemDescription, Violation, stop_request,
 };
 use std::collections::BTreeSet;
 pub(crate) use stuttering::StutterDependence;
@@ -543,5 +543,11 @@ impl CycleProvisoStateSpace for ClaimProduct<'_> {
 
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
         self.split(state).0
+    }
+
+    fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
+        let (from, to) = (self.split(from).0, self.split(to).0);
+        let model = self.model.capabilities().cycle_proviso;
+        model.map_or(Some(StepDescent::Equal), |it| it.descent(from, to))
     }
 }

@@ -12,8 +12,8 @@ use spillway_analysis::instances::InstanceSets;
 use spillway_exec::{GroupedSuccessors, SelectiveStateSpace, split_by_ends};
 use spillway_model::{
     ActionCounts, ActionId, Capabilities, CycleProvisoStateSpace, ObligationSink,
-    PostponingStateSpace, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
-    Violation, any_bits, stop_request,
+    PostponingStateSpace, Result, Simulation, StateSpace, StepDescent, SuccessorSink,
+    SystemDescription, Violation, any_bits, stop_request,
 };
 use std::sync::Arc;
 
@@ -511,6 +511,10 @@ impl CycleProvisoStateSpace for PartialOrderModel<'_> {
 
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
         state
+    }
+
+    fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
+        self.choosers.descent(from, to)
     }
 }
 

@@ -18,7 +18,7 @@ use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
 use spillway_exec::Interp;
 use spillway_ir::EndRule;
 use spillway_ir::layout::ValueRanges;
-use spillway_model::{CheckSelection, stop_request};
+use spillway_model::{CheckSelection, StepDescent, stop_request};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -242,6 +242,11 @@ impl<'m> ProgramChooser<'m> {
     /// Whether a transition ascends in the order of states.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
         self.ascent.as_ref().is_some_and(|it| it.climbs(from, to))
+    }
+
+    /// Returns what leads a transition down in the order of states, unless it ascends.
+    pub fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
+        self.ascent.as_ref().map_or(Some(StepDescent::Equal), |it| it.descent(from, to))
     }
 
     /// Whether self-loops do not count as progress. Then a state with self-loops only is a deadlock, and transitions

@@ -21,6 +21,8 @@ use spillway_analysis::instances::{ActionInstance, InstanceId};
 use spillway_base::components::components;
 use spillway_ir::layout::CellId;
 use spillway_ir::{Entity, Layout, LocationId};
+use spillway_model::StepDescent;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 
@@ -110,11 +112,24 @@ impl StaticOrder {
 
     /// Whether `to` is greater than `from`.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
-        let order = self.sections.iter().map(|section| self.compare(section, from, to));
-        order.into_iter().find(|it| it.is_ne()).is_some_and(|it| it.is_lt())
+        self.descent(from, to).is_none()
     }
 
-    fn compare(&self, section: &ProcessOrder, from: &[u8], to: &[u8]) -> std::cmp::Ordering {
+    /// Returns what leads a step down, unless `to` is greater than `from`.
+    pub fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
+        let order = self.sections.iter().map(|section| self.compare(section, from, to));
+        match order.zip(0..).find(|(it, _)| it.is_ne()) {
+            None => Some(StepDescent::Equal),
+            Some((Ordering::Less, _)) => None,
+            Some((_, part)) => {
+                let location = self.sections[part as usize].location;
+                let code = |state| location.map_or(0, |it| self.layout.code(state, it));
+                Some(StepDescent::Part { part, from: code(from), to: code(to) })
+            }
+        }
+    }
+
+    fn compare(&self, section: &ProcessOrder, from: &[u8], to: &[u8]) -> Ordering {
         let code = |state, cell| self.layout.code(state, cell);
         let at = |state| section.location.map_or(0, |cell| code(state, cell));
         let (before, after) = (at(from), at(to));

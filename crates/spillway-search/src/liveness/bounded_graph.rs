@@ -4,15 +4,13 @@
 //! of states. Runs, cycles and distances are computed in it without further calls of the model.
 
 use super::nested_dfs::{ProbeLimits, faults};
+use super::numbered_states::NumberedStates;
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use crate::{collect_successors, model_failure};
 use spill::Result;
 use spillway_base::components::components_along;
 use spillway_model::{StateSpace, SuccessorSink};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::rc::Rc;
 
 /// Bytes for each state beyond its state vector, at most: its entry in the hash table, which may just have doubled, its
 /// number, and later its component and distances.
@@ -58,7 +56,7 @@ impl AdjacencyLists {
 
 /// The states near the initial ones, in order of discovery.
 pub(super) struct BoundedGraph {
-    pub(super) states: Vec<Rc<[u8]>>,
+    pub(super) states: NumberedStates,
     /// The depth of each state.
     pub(super) depths: Vec<u32>,
     pub(super) ahead: AdjacencyLists,
@@ -74,10 +72,8 @@ pub(super) struct BoundedGraph {
 }
 
 /// The states found while a graph is built.
-#[derive(Default)]
 struct StateNumbering {
-    numbers: HashMap<Rc<[u8]>, u32>,
-    states: Vec<Rc<[u8]>>,
+    states: NumberedStates,
     depths: Vec<u32>,
 }
 
@@ -85,15 +81,12 @@ impl StateNumbering {
     /// Numbers the states of a buffer. New states get the given depth; without one they are skipped.
     fn number(&mut self, states: &[u8], width: usize, depth: Option<u32>, into: &mut Vec<u32>) {
         for state in states.chunks_exact(width) {
-            let next = self.states.len() as u32;
-            match (self.numbers.entry(Rc::from(state)), depth) {
-                (Entry::Occupied(known), _) => into.push(*known.get()),
-                (Entry::Vacant(new), Some(depth)) => {
-                    self.states.push(new.key().clone());
-                    self.depths.push(depth);
-                    into.push(*new.insert(next));
+            match depth {
+                None => into.extend(self.states.find(state)),
+                Some(depth) => {
+                    into.push(self.states.number(state));
+                    self.depths.resize(self.states.len(), depth);
                 }
-                (Entry::Vacant(_), None) => {}
             }
         }
     }
@@ -108,15 +101,15 @@ impl BoundedGraph {
         limits: ProbeLimits,
         control: &SearchControl,
     ) -> Result<BoundedGraph> {
-        let (width, mut buffer, mut met) = (model.width(), Vec::new(), StateNumbering::default());
+        let (width, mut buffer) = (model.width(), Vec::new());
+        let mut met = StateNumbering { states: NumberedStates::new(width), depths: Vec::new() };
         let begun = SuccessorSink::collect(width, &mut buffer, |out| model.initial(out))
             .map_err(model_failure)?;
         met.number(&buffer, width, Some(0), &mut Vec::new());
         let (mut transitions, mut faulty) = (0, faults(&begun));
         let (mut begin, mut other) = (Vec::new(), Vec::new());
         let mut whole = usize::MAX;
-        while let Some(state) = met.states.get(begin.len()).cloned() {
-            let depth = met.depths[begin.len()];
+        while let Some(&depth) = met.depths.get(begin.len()) {
             let states = met.states.len() as u64;
             let bytes = states * (width as u64 + STATE_BYTES) + other.len() as u64 * EDGE_BYTES;
             let is_full = states > limits.states.min(u32::MAX.into()) || bytes > limits.bytes;
@@ -125,8 +118,8 @@ impl BoundedGraph {
                 whole = depth as usize;
                 break;
             }
+            let expanded = collect_successors(model, &met.states[begin.len()], &mut buffer)?;
             begin.push(other.len());
-            let expanded = collect_successors(model, &state, &mut buffer)?;
             transitions += expanded.counters.transitions;
             faulty += faults(&expanded);
             let next = Some(depth + 1).filter(|_| (depth as usize) < steps);

@@ -5,17 +5,18 @@
 //! expanded, with all states of the product that have the same state of the system. If one of these was expanded before
 //! by its chosen transitions, the search starts again and knows the states to expand fully from the beginning.
 
+use super::numbered_states::NumberedStates;
+use super::proviso::FullStates;
 use crate::collect_expansion;
 use spill::Result;
 use spillway_model::{CycleProvisoStateSpace, ExpansionOutcome, StateSpace};
-use std::collections::HashSet;
 
 /// The states of a search that are fully expanded.
 pub(super) struct EnforcedProviso<'a> {
     space: &'a dyn CycleProvisoStateSpace,
     width: usize,
-    /// The [choosing parts](CycleProvisoStateSpace::choosing_part) of the states to expand fully.
-    full_parts: HashSet<Box<[u8]>>,
+    /// The states to expand fully.
+    full_states: FullStates,
     /// For each state by its number, whether the first search entered it with all of its transitions. States that it did
     /// not enter may be absent.
     is_full: Vec<bool>,
@@ -25,8 +26,8 @@ impl<'a> EnforcedProviso<'a> {
     /// Returns the proviso of a model, if a search can enforce it.
     pub fn of(model: &'a dyn StateSpace) -> Option<EnforcedProviso<'a>> {
         let space = model.capabilities().cycle_proviso?;
-        let (full_parts, is_full) = (HashSet::new(), Vec::new());
-        Some(EnforcedProviso { space, width: model.width(), full_parts, is_full })
+        let (full_states, is_full) = (FullStates::default(), Vec::new());
+        Some(EnforcedProviso { space, width: model.width(), full_states, is_full })
     }
 
     /// Collects the successors of a state in `buffer`.
@@ -48,13 +49,13 @@ impl<'a> EnforcedProviso<'a> {
 
     /// Demands that a state is fully expanded, with all states that have its choosing part.
     pub fn demand_full(&mut self, state: &[u8]) {
-        self.full_parts.insert(self.space.choosing_part(state).into());
+        self.full_states.insert(self.space.choosing_part(state));
     }
 
     /// Returns whether the search must start again, since one of its states was not fully expanded and must be.
-    pub fn must_restart(&self, states: &[impl AsRef<[u8]>]) -> bool {
-        let expanded = self.is_full.iter().zip(states);
-        expanded.into_iter().any(|(is_full, state)| !is_full && self.must_be_full(state.as_ref()))
+    pub fn must_restart(&self, states: &NumberedStates) -> bool {
+        let mut expanded = self.is_full.iter().zip(states.iter());
+        expanded.any(|(is_full, state)| !is_full && self.must_be_full(state))
     }
 
     /// Forgets the states of a search, but not which ones must be fully expanded.
@@ -64,15 +65,11 @@ impl<'a> EnforcedProviso<'a> {
 
     /// Returns the approximate bytes of memory.
     pub fn bytes(&self) -> u64 {
-        self.full_parts.len() as u64 * (self.width as u64 + PART_OVERHEAD)
-            + self.is_full.len() as u64
+        self.full_states.bytes() + self.is_full.len() as u64
     }
 
     /// Returns whether a state must be fully expanded.
     pub fn must_be_full(&self, state: &[u8]) -> bool {
-        self.full_parts.contains(self.space.choosing_part(state))
+        self.full_states.contains(self.space.choosing_part(state))
     }
 }
-
-/// Bytes of a choosing part beyond its own.
-const PART_OVERHEAD: u64 = 40;

@@ -8,6 +8,7 @@
 //! This run is built of shortest paths within the component.
 
 use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
+use super::numbered_states::NumberedStates;
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use crate::model_failure;
@@ -16,7 +17,6 @@ use spillway_model::{
     FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records,
 };
 use std::collections::{HashMap, VecDeque};
-use std::rc::Rc;
 
 /// What a step contributes to the acceptance of its component.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,8 +74,7 @@ struct FairSccSearch<'a> {
     control: &'a SearchControl,
     /// All processes.
     all: ProcessSet,
-    numbers: HashMap<Rc<[u8]>, u32>,
-    states: Vec<Rc<[u8]>>,
+    states: NumberedStates,
     places: Vec<SccStatus>,
     sets: Vec<ProcessSet>,
     set_numbers: HashMap<ProcessSet, u32>,
@@ -106,8 +105,7 @@ pub fn probe_fair(
         limits,
         control,
         all: ProcessSet::first(fair.processes()),
-        numbers: HashMap::new(),
-        states: Vec::new(),
+        states: NumberedStates::new(model.width()),
         places: Vec::new(),
         sets: Vec::new(),
         set_numbers: HashMap::new(),
@@ -146,16 +144,9 @@ impl FairSccSearch<'_> {
 
     /// Returns the number of a state, and numbers it if it is new.
     fn number(&mut self, state: &[u8]) -> u32 {
-        match self.numbers.get(state) {
-            Some(&number) => number,
-            None => {
-                let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
-                self.numbers.insert(state.clone(), number);
-                self.states.push(state);
-                self.places.push(SccStatus::New);
-                number
-            }
-        }
+        let number = self.states.number(state);
+        self.places.resize(self.states.len(), SccStatus::New);
+        number
     }
 
     fn set_number(&mut self, set: ProcessSet) -> u32 {
@@ -167,14 +158,14 @@ impl FairSccSearch<'_> {
 
     /// Returns the steps from a state. They are counted only the first time.
     fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<FairEdge>> {
-        let (fair, state) = (self.fair, self.states[at as usize].clone());
+        let (fair, state) = (self.fair, &self.states[at as usize]);
         let mut records = Vec::new();
-        let collected = collect_fair(fair, &state, &mut records).map_err(model_failure)?;
+        let collected = collect_fair(fair, state, &mut records).map_err(model_failure)?;
         if is_first {
             self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
         }
-        let edges = fair_records(&records, state.len());
+        let edges = fair_records(&records, self.model.width());
         Ok(edges
             .map(|(to, set)| FairEdge { to: self.number(to), set: self.set_number(set) })
             .collect())

@@ -7,5 +7,7 @@ pub mod fair_scc;
 pub mod in_memory;
 pub mod lasso_hunt;
 pub mod nested_dfs;
+mod numbered_states;
 pub mod owcty;
+pub mod proviso;
 pub mod shortest_lasso;

@@ -8,6 +8,7 @@
 //! around it. It may visit more states within the limits.
 
 use super::enforced_proviso::EnforcedProviso;
+use super::numbered_states::NumberedStates;
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use crate::{collect_successors, model_failure};
@@ -15,7 +16,6 @@ use spill::Result;
 use spillway_model::{Counters, ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::rc::Rc;
 
 /// The verdict of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,8 +102,7 @@ struct NestedDfs<'a> {
     accepts: &'a dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
     control: &'a SearchControl,
-    numbers: HashMap<Rc<[u8]>, u32>,
-    states: Vec<Rc<[u8]>>,
+    states: NumberedStates,
     colours: Vec<DfsColour>,
     initial: Vec<u32>,
     /// The number of states that the first search entered.
@@ -174,8 +173,7 @@ impl<'a> NestedDfs<'a> {
             accepts,
             limits,
             control,
-            numbers: HashMap::new(),
-            states: Vec::new(),
+            states: NumberedStates::new(model.width()),
             colours: Vec::new(),
             initial: Vec::new(),
             visited: 0,
@@ -197,7 +195,6 @@ impl<'a> NestedDfs<'a> {
                 return Ok(ending);
             }
             proviso.restart();
-            self.numbers.clear();
             self.states.clear();
             self.colours.clear();
             self.visited = 0;
@@ -221,17 +218,9 @@ impl<'a> NestedDfs<'a> {
     /// Returns the numbers of states, and numbers the new ones.
     fn number_states(&mut self, states: &[u8]) -> Vec<u32> {
         let all = states.chunks_exact(self.model.width());
-        all.map(|state| match self.numbers.get(state) {
-            Some(&number) => number,
-            None => {
-                let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
-                self.numbers.insert(state.clone(), number);
-                self.states.push(state);
-                self.colours.push(DfsColour::New);
-                number
-            }
-        })
-        .collect()
+        let numbers = all.map(|state| self.states.number(state)).collect();
+        self.colours.resize(self.states.len(), DfsColour::New);
+        numbers
     }
 
     /// Expands a state.
@@ -258,7 +247,7 @@ impl<'a> NestedDfs<'a> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let _ = self.collect(at, &mut buffer)?;
         let all = buffer.chunks_exact(self.model.width());
-        let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
+        let known = all.filter_map(|state| self.states.find(state)).collect();
         self.buffer = buffer;
         Ok(known)
     }

@@ -10,21 +10,23 @@ use spill::Result;
 use spillway_model::ProcessSet;
 
 impl SavedCycleSearch {
-    /// Returns the verdict for the reached states. It changes nothing on disk. The verdict is open if the search is, or
-    /// if the finder is stopped.
+    /// Returns the verdict for the reached states. It changes nothing on disk. The verdict is open if the search is, if
+    /// another search follows, or if the finder is stopped.
     pub fn probe_verdict(
         &self,
         reached: &ReachedStates,
         finder: &TraceFinder,
     ) -> Result<ProbeVerdict> {
         Ok(match self.next {
-            CycleOperation::None => ProbeVerdict::None,
+            CycleOperation::None if self.is_final() => ProbeVerdict::None,
             CycleOperation::Found => {
                 self.lasso(reached, finder)?.map_or(ProbeVerdict::Open, ProbeVerdict::Found)
             }
-            CycleOperation::Sweep(_) | CycleOperation::Pick | CycleOperation::Walk => {
-                ProbeVerdict::Open
-            }
+            CycleOperation::Sweep(_)
+            | CycleOperation::Pick
+            | CycleOperation::Walk
+            | CycleOperation::Remaining
+            | CycleOperation::None => ProbeVerdict::Open,
         })
     }
 

@@ -40,7 +40,7 @@ mod saved_cycles;
 mod sweep;
 mod target_picker;
 
-pub use saved_cycles::{CYCLES, STAGES, SavedCycleSearch};
+pub use saved_cycles::{CYCLES, CycleGoal, RoundNumbers, STAGES, SavedCycleSearch};
 pub use sweep::SweepKind;
 
 use super::nested_dfs::ProbeVerdict;
@@ -54,6 +54,7 @@ use fair_cycle::FairCycleBuilder;
 use marks::{MarkCounts, ShardMarks};
 use region::CycleRegion;
 use region::RegionLayout;
+pub use region::StateVisitor;
 use region_keys::RegionKeys;
 use saved_cycles::{CycleOperation, FairCyclePath};
 use spill::{Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Store, WIDTH_MAX};
@@ -80,12 +81,35 @@ pub struct ProductAcceptance<'a> {
     pub is_weak: bool,
 }
 
-/// A product that is searched for accepting cycles.
+/// A product that is searched for cycles.
 pub struct AcceptingProduct<'a> {
     /// Its states and steps.
     pub model: &'a dyn StateSpace,
     /// Its acceptance condition.
     pub acceptance: ProductAcceptance<'a>,
+}
+
+/// How a region is written.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionOptions {
+    /// What is searched for in it.
+    pub goal: CycleGoal,
+    /// The round, if the search enforces the cycle proviso.
+    pub round: Option<RoundNumbers>,
+    /// The most states of a shard; none for the default size.
+    pub shard_states: Option<u64>,
+    /// The seconds of earlier searches among the reached states.
+    pub seconds: f64,
+}
+
+impl RegionOptions {
+    /// A search for an accepting cycle.
+    pub const ACCEPTANCE: RegionOptions = RegionOptions {
+        goal: CycleGoal::Acceptance,
+        round: None,
+        shard_states: None,
+        seconds: 0.0,
+    };
 }
 
 /// The content of the directory of a cycle search.
@@ -143,15 +167,15 @@ pub struct CycleSearch<'a> {
 }
 
 impl<'a> CycleSearch<'a> {
-    /// Writes the region of the states in `store`, in shards of `shard_states` states or of the default size. Returns
-    /// nothing if stopped. The store is not needed afterwards.
+    /// Writes the region of the states in `store`. Returns nothing if stopped. The store is not needed afterwards.
     pub fn gather(
         store: &Store,
         product: &AcceptingProduct<'_>,
         disk: &dyn Disk,
         control: &SearchControl,
-        shard_states: Option<u64>,
+        options: RegionOptions,
     ) -> Result<Option<SavedCycleSearch>> {
+        let RegionOptions { goal, round, shard_states, seconds } = options;
         control.progress.enter(SearchPhase::Gathering);
         let levels = store.levels();
         let states = levels.saved().keys_by_level().sum();
@@ -173,6 +197,8 @@ impl<'a> CycleSearch<'a> {
         };
         let saved = SavedCycleSearch {
             digest: product.model.digest(),
+            goal,
+            round,
             region,
             marks,
             next,
@@ -184,7 +210,7 @@ impl<'a> CycleSearch<'a> {
             layers: Vec::new(),
             returned: false,
             walk: None,
-            seconds: 0.0,
+            seconds,
         };
         if let Some((file, length)) = saved.region.last().map(length) {
             make_durable(disk, file, length)?;
@@ -252,6 +278,11 @@ impl<'a> CycleSearch<'a> {
         CycleSearch { sweeps_max: Some(sweeps), ..self }
     }
 
+    /// Visits the states that the search has left, until `visit` breaks off. Returns false if stopped.
+    pub fn visit_remaining(&self, visit: &mut StateVisitor<'_>) -> Result<bool> {
+        self.region.visit_members(&self.saved.marks, visit)
+    }
+
     /// Returns the progress of the search.
     pub fn saved(&self) -> &SavedCycleSearch {
         &self.saved
@@ -275,7 +306,7 @@ impl<'a> CycleSearch<'a> {
         let found = loop {
             self.show_progress();
             let goes_on = match self.saved.next {
-                CycleOperation::None | CycleOperation::Found => {
+                CycleOperation::None | CycleOperation::Found | CycleOperation::Remaining => {
                     self.region.control.progress.enter(SearchPhase::Tracing);
                     break self.saved.probe_verdict(&self.reached, &self.finder())?;
                 }
@@ -371,6 +402,9 @@ impl<'a> CycleSearch<'a> {
                 CycleOperation::Sweep(SweepKind::Drop)
             }
             SweepKind::Drop if many > 0 => CycleOperation::Sweep(SweepKind::Count),
+            SweepKind::Count | SweepKind::Drop if self.saved.goal == CycleGoal::Proviso => {
+                CycleOperation::Remaining
+            }
             SweepKind::Count | SweepKind::Drop if self.demands() == 0 => {
                 CycleOperation::Sweep(SweepKind::Forget)
             }

@@ -4,12 +4,15 @@
 //! to identify their successors.
 
 use super::ProductAcceptance;
+use super::marks::{OUT, ShardMarks};
 use super::region_keys::RegionKeys;
 use crate::SearchControl;
 use spill::{
-    Candidates, Disk, FileName, FileSegment, KeyMerge, Result, Segment, SegmentWriter, batch_keys,
+    BlockDecoder, Candidates, Disk, FileName, FileSegment, KeyMerge, Result, Segment,
+    SegmentWriter, batch_keys,
 };
 use spillway_model::StateSpace;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// An open region and its acceptance condition.
@@ -23,7 +26,42 @@ pub(super) struct CycleRegion<'a> {
     pub(super) shards: Vec<Segment>,
 }
 
+/// Visits a state, and may break off.
+pub type StateVisitor<'v> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>> + 'v;
+
 impl CycleRegion<'_> {
+    /// Visits the states of a set in key order, until `visit` breaks off. Returns false if stopped.
+    pub(super) fn visit_members(
+        &self,
+        marks: &[ShardMarks],
+        visit: &mut StateVisitor<'_>,
+    ) -> Result<bool> {
+        let (mut decoder, mut held) = (BlockDecoder::new(self.keys.width()), Vec::new());
+        let (mut states, mut codes) = (Vec::new(), Vec::new());
+        for (segment, marks) in self.shards.iter().zip(marks) {
+            let mut reader = marks.read(&*self.disk)?;
+            for block in 0..segment.blocks() {
+                let chunk = reader.next(segment.block_keys(block))?;
+                if chunk.counts().members == 0 {
+                    continue;
+                }
+                if self.control.should_stop() {
+                    return Ok(false);
+                }
+                chunk.read(&mut codes);
+                segment.decode(block, &mut decoder, &mut held)?;
+                segment.release(block..block + 1);
+                self.keys.lift(&held, &mut states);
+                for (state, &code) in states.chunks_exact(self.keys.whole()).zip(&codes) {
+                    if code != OUT && visit(state)?.is_break() {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
     /// Opens a layer of a round. Layers contain whole states.
     pub(super) fn layer(&self, layer: &[FileSegment]) -> Result<Vec<Segment>> {
         open(layer, &*self.disk, self.keys.whole())

@@ -8,8 +8,33 @@ use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Error, FileName, FileSegment, Result};
 
 /// The stages of a search.
-pub const STAGES: [&str; 4] =
-    ["trimming", "reaching from accepting states", "looking for a loop", "done"];
+pub const STAGES: [&str; 5] = [
+    "trimming",
+    "reaching from accepting states",
+    "looking for a loop",
+    "checking the cycle proviso",
+    "done",
+];
+
+/// What a search looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum CycleGoal {
+    /// An accepting cycle. Without one the verdict is final.
+    Acceptance,
+    /// An accepting cycle. Without one a search with the goal `Proviso` follows.
+    AcceptanceInRound,
+    /// States on cycles without a fully expanded state. Without one the verdict is final.
+    Proviso,
+}
+
+/// A round of a search that enforces the cycle proviso.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct RoundNumbers {
+    /// The number of the round, from 1.
+    pub number: u32,
+    /// The number of states of the system that the round expands fully.
+    pub full_states: u64,
+}
 
 /// The state at which a round begins.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
@@ -59,6 +84,8 @@ pub enum CycleOperation {
     None,
     /// There is an accepting cycle, given by the layers.
     Found,
+    /// There is a cycle among the states of the set.
+    Remaining,
 }
 
 /// The saved state of a search for accepting cycles.
@@ -66,6 +93,10 @@ pub enum CycleOperation {
 pub struct SavedCycleSearch {
     /// The digest of the model.
     pub digest: [u8; 32],
+    /// What the search looks for.
+    pub goal: CycleGoal,
+    /// The round, if the search enforces the cycle proviso.
+    pub round: Option<RoundNumbers>,
     /// The shards of the region.
     pub region: Vec<FileSegment>,
     /// The numbers of each shard.
@@ -130,6 +161,7 @@ impl SavedCycleSearch {
             && (self.next != CycleOperation::Walk || self.walk.is_some())
             && (!needs_target || self.target.is_some())
             && (self.next != CycleOperation::Found || !self.layers.is_empty())
+            && (self.next == CycleOperation::Remaining) <= (self.goal == CycleGoal::Proviso)
     }
 
     /// Returns every file that the checkpoint names.
@@ -144,15 +176,33 @@ impl SavedCycleSearch {
         self.walk.iter().flat_map(|it| &it.layers)
     }
 
+    /// Returns whether a search that finds nothing shows that there is no accepting cycle.
+    pub(super) fn is_final(&self) -> bool {
+        self.goal != CycleGoal::AcceptanceInRound
+    }
+
+    /// Returns whether the search found no accepting cycle, and the cycle proviso must be checked.
+    pub fn needs_proviso(&self) -> bool {
+        self.next == CycleOperation::None && !self.is_final()
+    }
+
+    /// Returns whether the search found states on cycles without a fully expanded state.
+    pub fn has_remaining(&self) -> bool {
+        self.next == CycleOperation::Remaining
+    }
+
     /// Returns the index of its stage in [`STAGES`].
     pub(super) fn stage(&self) -> u64 {
         match self.next {
+            CycleOperation::Found => 4,
+            CycleOperation::None if self.is_final() => 4,
+            _ if self.goal == CycleGoal::Proviso => 3,
             CycleOperation::Sweep(SweepKind::Count | SweepKind::Drop) => 0,
             CycleOperation::Sweep(SweepKind::Seed | SweepKind::Grow | SweepKind::Reached) => 1,
             CycleOperation::Sweep(SweepKind::Round | SweepKind::Peel | SweepKind::Forget)
             | CycleOperation::Pick
             | CycleOperation::Walk => 2,
-            CycleOperation::None | CycleOperation::Found => 3,
+            CycleOperation::None | CycleOperation::Remaining => 3,
         }
     }
 

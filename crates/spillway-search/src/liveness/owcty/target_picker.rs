@@ -1,11 +1,12 @@
 //! The choice of the first accepting state of a set: the least of the lowest level.
 
-use super::marks::{OUT, ShardMarks};
+use super::marks::ShardMarks;
 use super::region::CycleRegion;
 use super::region_keys::place;
 use super::saved_cycles::RoundTarget;
 use crate::trace::StoredLevels;
 use spill::{BlockDecoder, FileName, FileSegment, Result, Segment, SegmentWriter};
+use std::ops::ControlFlow;
 
 /// A set of states of a region, and the levels of these states.
 pub(super) struct TargetPicker<'a> {
@@ -29,31 +30,17 @@ impl TargetPicker<'_> {
 
     /// Writes the accepting states of the set as a segment. Returns nothing if stopped.
     fn wanted(&self, name: FileName) -> Result<Option<FileSegment>> {
-        let CycleRegion { accepting, disk, control, keys, shards, .. } = self.region;
+        let CycleRegion { accepting, disk, keys, .. } = self.region;
         let mut file = disk.create(&name.to_string())?;
         let mut writer = SegmentWriter::new(keys.whole(), &mut *file);
-        let (mut decoder, mut held) = (BlockDecoder::new(keys.width()), Vec::new());
-        let (mut states, mut codes) = (Vec::new(), Vec::new());
-        for (segment, marks) in shards.iter().zip(self.marks) {
-            let mut reader = marks.read(&**disk)?;
-            for block in 0..segment.blocks() {
-                let chunk = reader.next(segment.block_keys(block))?;
-                if chunk.counts().members == 0 {
-                    continue;
-                }
-                if control.should_stop() {
-                    return Ok(None);
-                }
-                chunk.read(&mut codes);
-                segment.decode(block, &mut decoder, &mut held)?;
-                segment.release(block..block + 1);
-                keys.lift(&held, &mut states);
-                for (state, &code) in states.chunks_exact(keys.whole()).zip(&codes) {
-                    if code != OUT && (accepting.accepts)(state) {
-                        writer.push(state)?;
-                    }
-                }
+        let mut visit = |state: &[u8]| {
+            if (accepting.accepts)(state) {
+                writer.push(state)?;
             }
+            Ok(ControlFlow::Continue(()))
+        };
+        if !self.region.visit_members(self.marks, &mut visit)? {
+            return Ok(None);
         }
         let at = writer.finish()?;
         file.flush()?;
