@@ -138,6 +138,7 @@ impl StateSpace for ReducedProduct<'_> {
             cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
+            views: None,
             growing: None,
         }
     }
