@@ -449,7 +449,7 @@ pub struct ExplainArgs {
 pub struct SimulateArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
-    /// Choose each transition at a prompt
+    /// Walk by commands at a prompt: choose steps, undo them, run to breakpoints
     #[arg(long, short)]
     pub interactive: bool,
     /// The maximum number of transitions [default: 20; unlimited with --interactive]
@@ -461,6 +461,9 @@ pub struct SimulateArgs {
     /// Start after a step of the first counterexample in this search directory [default: after the last step]
     #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", EXPERT, "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
+    /// Take the steps of a path that `save` of an interactive walk wrote; with --interactive, go on from its end
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    pub replay: Option<PathBuf>,
     #[command(flatten)]
     pub(super) expert: ExpertArgs,
 }

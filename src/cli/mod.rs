@@ -14,6 +14,7 @@ mod explore;
 #[path = "no_explore.rs"]
 mod explore;
 mod explored_trace;
+mod expression_watch;
 mod failure;
 mod foreign_flags;
 mod graph;
@@ -29,6 +30,7 @@ mod new;
 mod next_commands;
 mod notify;
 mod output;
+mod path_export;
 mod preparation;
 mod progress;
 mod properties;

@@ -30,6 +30,8 @@ mod table;
 mod text;
 mod values;
 #[cfg(feature = "cli")]
+mod walk_chart;
+#[cfg(feature = "cli")]
 mod walked_steps;
 
 pub use crate::numbers::{count, grouped};
@@ -70,6 +72,8 @@ pub use text::{
     print_verdict, print_violated, print_violation, write_trace,
 };
 pub use values::print_values;
+#[cfg(feature = "cli")]
+pub use walk_chart::WalkChart;
 #[cfg(feature = "cli")]
 pub use walked_steps::WalkedSteps;
 

@@ -17,10 +17,8 @@ use super::http::{HttpResponse, HttpServer, RequestHandler, RequestTarget};
 use super::model_walk::ModelWalk;
 use super::reachable_graph::walkable;
 use super::trace_position::with_found_trace;
-use super::{CommandResult, model, signals, warn};
-use crate::report::WalkedSteps;
-use crate::search::StateStorage;
-use crate::session::{CheckConfig, DirectoryContents, SearchJob, trace_directory};
+use super::{CommandResult, model, signals};
+use crate::session::{CheckConfig, DirectoryContents, trace_directory};
 use site::ExplorerSite;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,7 +34,10 @@ pub(super) fn explore(args: &ExploreArgs) -> CommandResult {
     let explored = match &args.target {
         it if it.is_dir() => of_directory(args)?,
         it if !it.exists() => return Err(CommandFailure::no_search_and_no_model(it)),
-        _ => of_file(&ModelInput::of_file(&args.target, &args.flags, &args.expert))?,
+        _ => {
+            let input = ModelInput::of_file(&args.target, &args.flags, &args.expert);
+            ExploredModel { job: model::job_of_walks(&input)?, trace: None }
+        }
     };
     serve(&explored, listener, failure::VERIFIED)
 }
@@ -60,24 +61,6 @@ fn of_directory(args: &ExploreArgs) -> Result<ExploredModel, CommandFailure> {
     Ok(ExploredModel { job: contents.job, trace })
 }
 
-/// Reads the model in a file.
-fn of_file(input: &ModelInput) -> Result<ExploredModel, CommandFailure> {
-    let storage = StateStorage::default();
-    let (job, warnings) = match model::is_specification(input)? {
-        true => {
-            let (model, warnings) = model::open_specification(input)?;
-            (SearchJob::of_specification(&input.config, &model, &storage), warnings)
-        }
-        false => {
-            let (model, warnings) = model::open_widest(input)?;
-            let job = SearchJob::new(&input.config, &model, &model.searched(), &storage);
-            (job, warnings)
-        }
-    };
-    warnings.iter().for_each(warn);
-    Ok(ExploredModel { job, trace: None })
-}
-
 /// Serves the pages of a model until a signal ends the process with an exit code.
 pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -> CommandResult {
     let model = explored.job.unreduced_model()?;
@@ -93,21 +76,6 @@ pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -
         let _ = reply.send(answer.unwrap_or_else(|_| HttpResponse::failed()));
     }
     Err(server.wait())
-}
-
-impl ModelWalk<'_> {
-    /// Takes the next step of this number. Returns whether there is one.
-    fn take(&mut self, choice: usize) -> bool {
-        let step = self.find_step(|number, _| number == choice);
-        let is_there = step.is_some();
-        self.steps.extend(step);
-        is_there
-    }
-
-    /// Returns its steps for reports.
-    fn walked_steps(&self) -> WalkedSteps<'_> {
-        WalkedSteps { model: self.walked, steps: self.steps.iter().map(|it| &it.step).collect() }
-    }
 }
 
 /// A request that waits for its response.

@@ -1,0 +1,55 @@
+//! Expressions of a user that are evaluated in the states of a walk. They are further conditions of the model.
+
+use crate::model::{
+    ConditionModality, StateCondition, StepDescription, StepOutcome, SystemDescription, Violation,
+};
+use crate::session::SourceModel;
+
+/// An expression in a model that was read with its [condition](condition).
+#[derive(Clone, Copy)]
+pub(super) struct ExpressionWatch {
+    /// The number of the condition among the properties of the model.
+    pub number: u32,
+    /// Whether the model reports the states in which the expression holds. Otherwise it reports the others.
+    reports_success: bool,
+}
+
+/// Returns the condition of an expression with a name for [`ExpressionWatch::of_condition`].
+pub(super) fn condition(name: &str, text: &str, is_program: bool) -> StateCondition {
+    // A specification reports states in which an invariant does not hold, and no others.
+    let holds = match is_program {
+        true => ConditionModality::Sometimes,
+        false => ConditionModality::Always,
+    };
+    StateCondition { name: Some(name.to_owned()), ..StateCondition::new(holds, text) }
+}
+
+impl ExpressionWatch {
+    /// Returns the expression of this name in a model that was read with its condition.
+    pub(super) fn of_condition(
+        name: &str,
+        model: &dyn SourceModel,
+        walked: &dyn SystemDescription,
+    ) -> Option<ExpressionWatch> {
+        let number = walked.properties().iter().rposition(|it| it.name == name)? as u32;
+        Some(ExpressionWatch { number, reports_success: model.as_program().is_some() })
+    }
+
+    /// Returns whether the expression holds in a state with these steps. If the evaluation fails, it does not.
+    pub(super) fn holds(
+        self,
+        walked: &dyn SystemDescription,
+        state: &[u8],
+        steps: &[StepDescription],
+    ) -> bool {
+        let is_reported = walked.violations(state).contains(&Violation::Property(self.number));
+        let fails = |it: &StepDescription| {
+            matches!(it.outcome, StepOutcome::Fault(_))
+                && walked.property_judged_by(it.action) == Some(self.number)
+        };
+        match self.reports_success {
+            true => is_reported,
+            false => !is_reported && !steps.iter().any(fails),
+        }
+    }
+}
