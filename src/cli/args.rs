@@ -11,6 +11,7 @@ mod reduction_flags;
 mod reductions;
 mod resources;
 mod short_help;
+mod sweep;
 mod task;
 mod trace;
 
@@ -29,6 +30,7 @@ pub(in crate::cli) use reduction_flags::SetParameter;
 pub(in crate::cli) use reductions::ReduceArgs;
 pub use resources::{CounterexampleArgs, SessionArgs};
 pub use short_help::{ParsedCommandLine, parse};
+pub use sweep::SweepArgs;
 pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;
 
@@ -76,6 +78,13 @@ Examples:
   spillway hunt MODEL --strategies dive --max-time 10min --only deadlock
       Dive for deadlocks, for at most ten minutes.";
 
+const SWEEP_EXAMPLES: &str = "\
+Examples:
+  spillway sweep MODEL --over N=2..6 --max-time 10min
+      Check the model for N from 2 to 6, each for at most ten minutes.
+  spillway sweep MODEL --config sweep.toml --dir DIR
+      Check all combinations of the lists in section [sweep]; a second run goes on.";
+
 const RESUME_EXAMPLES: &str = "\
 Examples:
   spillway resume DIR
@@ -88,7 +97,11 @@ Examples:
   spillway trace DIR --last 5 --only x,P.y
       Print the last five steps, and only two variables.
   spillway trace DIR --as plantuml > trace.puml
-      Draw the counterexample as a sequence diagram.";
+      Draw the counterexample as a sequence diagram.
+  spillway trace DIR --eval 'x,y,x < y'
+      Print two variables and a condition in each state.
+  spillway trace DIR --diff OTHER
+      Show where two counterexamples part.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -99,6 +112,9 @@ pub enum CliCommand {
     /// Hunt for a violation by random walks and dives; without one, nothing is proved
     #[command(after_long_help = HUNT_EXAMPLES)]
     Hunt(Box<HuntArgs>),
+    /// Check a model with lists of values of its constants, and compare the results
+    #[command(after_long_help = SWEEP_EXAMPLES)]
+    Sweep(Box<SweepArgs>),
     /// Resume a search that was stopped or killed, or ran out of disk space
     #[command(after_long_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),

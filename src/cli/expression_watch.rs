@@ -42,14 +42,21 @@ impl ExpressionWatch {
         state: &[u8],
         steps: &[StepDescription],
     ) -> bool {
+        self.value(walked, state, steps) == Some(true)
+    }
+
+    /// Returns the value of the expression in a state with these steps. `None` if the evaluation fails.
+    pub(super) fn value(
+        self,
+        walked: &dyn SystemDescription,
+        state: &[u8],
+        steps: &[StepDescription],
+    ) -> Option<bool> {
         let is_reported = walked.violations(state).contains(&Violation::Property(self.number));
         let fails = |it: &StepDescription| {
             matches!(it.outcome, StepOutcome::Fault(_))
                 && walked.property_judged_by(it.action) == Some(self.number)
         };
-        match self.reports_success {
-            true => is_reported,
-            false => !is_reported && !steps.iter().any(fails),
-        }
+        (!steps.iter().any(fails)).then_some(is_reported == self.reports_success)
     }
 }

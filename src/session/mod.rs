@@ -70,6 +70,7 @@ mod specification;
 mod storage_choice;
 mod stored_search;
 mod stores;
+mod sweep_config;
 #[cfg(feature = "languages")]
 mod tasks;
 mod temporary_search;

@@ -6,7 +6,7 @@ use clap::{Arg, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
 /// By the names of their fields.
-const BRIEF: [&str; 21] = [
+const BRIEF: [&str; 22] = [
     "all",
     "defines",
     "dir",
@@ -20,6 +20,7 @@ const BRIEF: [&str; 21] = [
     "memory",
     "no_claim",
     "only",
+    "over",
     "reduce",
     "reductions_only",
     "seed",

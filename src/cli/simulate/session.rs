@@ -95,8 +95,9 @@ pub(super) fn hold_session(start: SessionStart<'_>) -> CommandResult {
             let mut path = ModelWalk::new(&*read.model, walkable(&searched));
             let watches = watches_of(&read.expressions, &path);
             path.watched = watches.iter().map(|it| it.watch.number).collect();
-            let are_there = choices.iter().all(|it| path.take(*it));
-            debug_assert!(are_there, "a further condition changes no step");
+            if !choices.iter().all(|it| path.take(*it)) {
+                unreachable!("a further condition changes no step");
+            }
             let walk = PrintedWalk::new(path, true);
             let mut session = WalkSession { walk, watches, job, state: &mut state };
             if std::mem::take(&mut is_new) {
