@@ -5,7 +5,7 @@ use super::explored_trace::FoundTrace;
 use super::failure::{CommandFailure, VERIFIED, VIOLATED};
 use super::trace_position::with_found_trace;
 use super::{CommandResult, print, print_json, warnings};
-use crate::model::{StateValue, StepOutcome};
+use crate::model::{StateValue, StepDescription, StepOutcome};
 use crate::report::{
     ComparedTrace, TraceStep, difference_as_json, find_difference, print_difference,
 };
@@ -44,7 +44,7 @@ fn read(shown: &Path, dir: &Path) -> Result<ComparedTrace, CommandFailure> {
 }
 
 fn steps_of(found: &FoundTrace<'_>) -> Vec<TraceStep> {
-    let describe = |it: &crate::model::StepDescription| -> Vec<(String, StateValue)> {
+    let describe = |it: &StepDescription| -> Vec<(String, StateValue)> {
         match &it.outcome {
             StepOutcome::Successor(state) => found.walked.describe(state),
             StepOutcome::Fault(_) => Vec::new(),

@@ -9,7 +9,7 @@ use super::reachable_graph::walkable;
 use super::trace::none_to_print;
 use super::trace_position::with_found_trace;
 use super::{CommandResult, print, print_json, warnings};
-use crate::model::StateValue;
+use crate::model::{StateValue, StepDescription, StepOutcome};
 use crate::report::{EvaluatedTrace, evaluations_as_json, print_evaluations};
 use crate::session::config::split_list;
 use crate::session::{DirectoryContents, SearchJob, SourceModel};
@@ -72,11 +72,9 @@ pub(super) fn evaluate(
 
 /// Returns the kind of an item: a variable if some state of the counterexample has it, else a condition.
 fn classify(text: &str, found: &FoundTrace<'_>) -> EvaluatedItem {
-    let state_has = |it: &crate::model::StepDescription| match &it.outcome {
-        crate::model::StepOutcome::Successor(state) => {
-            part_of(&found.walked.describe(state), text).is_some()
-        }
-        crate::model::StepOutcome::Fault(_) => false,
+    let state_has = |it: &StepDescription| match &it.outcome {
+        StepOutcome::Successor(state) => part_of(&found.walked.describe(state), text).is_some(),
+        StepOutcome::Fault(_) => false,
     };
     match found.steps.iter().any(state_has) {
         true => EvaluatedItem::Variable(text.to_owned()),

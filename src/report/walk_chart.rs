@@ -42,6 +42,11 @@ impl WalkChart {
         self.chart.rows.get(rows)?.arrow_text(&self.chart.columns)
     }
 
+    /// Returns whether a process has taken a step.
+    pub fn has_processes(&self) -> bool {
+        !self.chart.columns.is_empty()
+    }
+
     /// Formats the chart, or its last `last` steps, in lines of `width` characters if possible.
     pub fn text(&self, last: Option<u64>, width: Option<usize>) -> String {
         self.chart.text(last, width.unwrap_or(WIDTH))

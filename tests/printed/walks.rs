@@ -215,8 +215,6 @@ no step is left; a command (h: help): back to step 0
        [0] P.idle -> waits    stuck.dve:3:7
        [1] Q.idle -> works    stuck.dve:7:7
 step 0 to 1, or a command (h: help): this is the start
-       [0] P.idle -> waits    stuck.dve:3:7
-       [1] Q.idle -> works    stuck.dve:7:7
 step 0 to 1, or a command (h: help):     1  Q.idle -> works
        free: 1 -> 0
        Q: idle -> works
@@ -322,22 +320,25 @@ fn state_in(part: &str) -> Vec<&str> {
 fn undo_returns_to_the_state_before() {
     let folder = Folder::with("lock.m", LOCK);
     folder.write("counts.pml", COUNTS);
-    for model in ["lock.m", "counts.pml"] {
-        let ran = folder.answered(
-            &["simulate", model, "-i", "--seed", "4"],
-            "random 3\ns\nrandom 1\nundo\ns\nrandom 2\nrandom 2\nundo 4\ns\nundo 99\ns\nq\n",
-        );
+    // After a number, steps without a choice follow.
+    for (model, moves) in [("lock.m", &["1"][..]), ("counts.pml", &["random 1", "random 1"])] {
+        let undo = format!("undo {}", moves.len());
+        let begin = ["0", "0", "s", "random 1", "undo", "s"];
+        let typed = [&begin[..], moves, &[&undo, "s", "undo 99", "s", "q"]].concat();
+        let ran =
+            folder.answered(&["simulate", model, "-i", "--seed", "4"], &(typed.join("\n") + "\n"));
         assert_eq!(ran.err, "", "{}", ran.out);
         let parts = parts(&ran.out);
-        let before = state_in(parts[1]);
+        let before = state_in(parts[2]);
         assert!(before.len() > 2, "{}", ran.out);
         // What `undo` prints is the state too.
-        for number in [3, 4, 7, 8] {
+        let undone = begin.len() + moves.len();
+        for number in [4, 5, undone, undone + 1] {
             assert_eq!(state_in(parts[number]), before, "{model} {number}: {}", ran.out);
         }
-        assert_eq!(state_in(parts[9]), state_in(parts[10]));
-        assert_ne!(state_in(parts[9]), before);
-        assert!(parts[9].starts_with("back to step 0\n"), "{}", parts[9]);
+        assert_ne!(state_in(parts[undone + 2]), before);
+        assert_eq!(state_in(parts[undone + 2]), state_in(parts[undone + 3]));
+        assert!(parts[undone + 2].starts_with("back to step 0\n"), "{}", parts[undone + 2]);
     }
 }
 
@@ -405,7 +406,7 @@ fn a_process_that_comes_to_a_line_stops_there_before_it_takes_its_step() {
 fn a_saved_path_is_replayed() {
     let folder = Folder::with("lock.m", LOCK);
     let args = ["simulate", "lock.m", "-i", "--seed", "3"];
-    let ran = folder.answered(&args, "0\nrandom 2\nsave way\nsave way.csv\nsave no/way\nq\n");
+    let ran = folder.answered(&args, "0\nrandom 1\nsave way\nsave way.csv\nsave no/way\nq\n");
     let told = parts(&ran.out);
     assert_eq!(
         told[2].lines().next().unwrap(),

@@ -31,6 +31,9 @@ const BRIEF: [&str; 22] = [
     "walks",
 ];
 
+/// Those that the short help of `sweep` leaves out, for which its screen has no room.
+const NOT_OF_SWEEP: [&str; 3] = ["keep_going", "no_claim", "verbose"];
+
 /// A command line, and the former flags that it uses.
 pub struct ParsedCommandLine {
     /// What the command line asks for.
@@ -97,11 +100,15 @@ fn not_asked(command: &clap::Command) -> Option<clap::Error> {
 }
 
 fn command() -> clap::Command {
-    let told = |arg: Arg| {
-        let is_shown = arg.is_positional() || BRIEF.contains(&arg.get_id().as_str());
-        arg.hide_short_help(!is_shown)
-    };
-    Cli::command().mut_subcommands(|it| it.mut_args(told))
+    Cli::command().mut_subcommands(|command| {
+        let is_sweep = command.get_name() == "sweep";
+        command.mut_args(move |arg| {
+            let name = arg.get_id().as_str();
+            let is_brief = BRIEF.contains(&name) && !(is_sweep && NOT_OF_SWEEP.contains(&name));
+            let is_shown = arg.is_positional() || is_brief;
+            arg.hide_short_help(!is_shown)
+        })
+    })
 }
 
 #[cfg(test)]

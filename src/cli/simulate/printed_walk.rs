@@ -132,10 +132,12 @@ impl<'w> PrintedWalk<'w> {
     pub fn show_return(&mut self) {
         self.redraw_chart();
         match self.path.steps.len() {
-            0 => print("back to the start\n"),
-            number => print(&format!("back to step {}\n", number - 1)),
+            0 => print("back to the choice of an initial state\n"),
+            number => {
+                print(&format!("back to step {}\n", number - 1));
+                self.show();
+            }
         }
-        self.show();
     }
 
     /// Prints the current state.
@@ -179,7 +181,9 @@ impl<'w> PrintedWalk<'w> {
             let place = model.sources().locate(it.span).unwrap_or_default();
             print_below(&format!("{} at {}    {place}", it.process, it.location));
         }
-        if locations.is_empty() {
+        if locations.is_empty() && self.chart.has_processes() {
+            print_below("all processes have ended");
+        } else if locations.is_empty() {
             let name = model.language().title;
             print_below(&format!("no lines: this model in {name} has no processes"));
         }

@@ -12,8 +12,9 @@ use crate::cli::failure::{self, CommandFailure};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
 use crate::cli::{CommandResult, print};
+use crate::model::ProcessLocation;
 use crate::random::SplitMix64;
-use crate::report::{count, row};
+use crate::report::{count, wrapped};
 use crate::session::{SearchJob, SourceModel};
 use std::io::BufRead;
 use std::path::Path;
@@ -57,6 +58,8 @@ struct SessionState {
     random: SplitMix64,
     /// The maximum number of steps of the walk, with the initial state.
     length_max: u64,
+    /// Whether the next steps were listed since the last step.
+    is_listed: bool,
 }
 
 /// A model that is read again.
@@ -85,6 +88,7 @@ pub(super) fn hold_session(start: SessionStart<'_>) -> CommandResult {
         last_move: None,
         random: SplitMix64::new(seed),
         length_max: steps.map_or(u64::MAX, |it| length.saturating_add(it)),
+        is_listed: false,
     };
     let mut is_new = choices.is_empty();
     let (model, expressions, command) = (job.unreduced_model()?, Vec::new(), None);
@@ -158,13 +162,12 @@ impl WalkSession<'_> {
         if let Some(stop) = stop {
             return stop;
         }
-        let mut listed = None;
         loop {
             if self.is_full() {
                 return SessionStop::Ended;
             }
             let options = self.options();
-            if listed.replace(self.walk.path.steps.len()) != Some(self.walk.path.steps.len()) {
+            if !std::mem::replace(&mut self.state.is_listed, true) {
                 self.walk.list(&options);
             }
             print(&prompt(options.len()));
@@ -178,9 +181,6 @@ impl WalkSession<'_> {
                     continue;
                 }
             };
-            if command.moves() || command == SessionCommand::Repeat {
-                listed = None;
-            }
             if let Some(stop) = self.execute(command) {
                 return stop;
             }
@@ -245,7 +245,9 @@ impl WalkSession<'_> {
                     Err(CommandFailure { message, .. }) => tell(&message),
                 }
             }
-            _ => help_lines().iter().for_each(|(typed, effect)| print(&row(typed, effect))),
+            _ => help_lines().iter().for_each(|(typed, effect)| {
+                print(&wrapped(&format!("  {typed:<19}"), effect));
+            }),
         }
     }
 
@@ -254,7 +256,6 @@ impl WalkSession<'_> {
         let mut options = self.options();
         let steps = match options.len().checked_sub(1) {
             None => "no step is left".to_owned(),
-            Some(0) => "the only step is 0".to_owned(),
             Some(last) => format!("the steps are 0 to {last}"),
         };
         if number >= options.len() {
@@ -282,6 +283,7 @@ impl WalkSession<'_> {
         let before = self.breakpoint_values();
         let locations_before = self.locations();
         self.walk.take_step(step, is_shown);
+        self.state.is_listed = false;
         let after = self.breakpoint_values();
         let Some(taken) = self.walk.path.steps.last() else { return false };
         let positions =
@@ -300,7 +302,7 @@ impl WalkSession<'_> {
     }
 
     /// Returns the processes of the current state, if breakpoints need them.
-    fn locations(&self) -> Vec<crate::model::ProcessLocation> {
+    fn locations(&self) -> Vec<ProcessLocation> {
         let is_line = |it: &Breakpoint| matches!(it.kind, BreakpointKind::Line { .. });
         let state = self.walk.path.state().filter(|_| self.state.breakpoints.iter().any(is_line));
         state.map_or(Vec::new(), |it| self.walk.path.walked.process_locations(it))
@@ -362,7 +364,10 @@ impl WalkSession<'_> {
     fn run_until(&mut self, text: &str, watch: ExpressionWatch) {
         let mut steps = StepCount::default();
         let why = loop {
-            if self.is_full() || steps.taken == UNTIL_MAX {
+            if self.is_full() {
+                break format!("`{text}` did not hold, and --steps ends the walk here");
+            }
+            if steps.taken == UNTIL_MAX {
                 let all = count(steps.taken, "step");
                 break format!("`{text}` did not hold within {all}; Enter takes further steps");
             }
@@ -373,10 +378,10 @@ impl WalkSession<'_> {
                         break format!("`{text}` holds after {all}");
                     }
                     if is_stopped {
-                        break format!("stopped after {all}; `{text}` did not hold");
+                        break format!("`{text}` did not hold; stopped after {all}");
                     }
                 }
-                None => break format!("no step is left; `{text}` did not hold"),
+                None => break format!("`{text}` did not hold, and no step is left"),
             }
         };
         self.show_hidden(&steps);
@@ -390,28 +395,27 @@ impl WalkSession<'_> {
     }
 
     fn undo(&mut self, steps: u64) {
-        let min = self.length_min();
-        if self.walk.path.steps.len() <= min {
-            return tell("this is the start");
-        }
-        let mut left = steps;
-        while left > 0 && self.walk.path.steps.len() > min && self.walk.undo_step() {
-            left -= 1;
-        }
-        self.walk.show_return();
+        self.undo_while(|_, undone| undone < steps);
     }
 
     /// Goes back to the last choice.
     fn go_back(&mut self) {
-        let min = self.length_min();
-        if self.walk.path.steps.len() <= min {
-            return tell("this is the start");
+        self.undo_while(|session, undone| undone == 0 || session.options().len() == 1);
+    }
+
+    /// Undoes steps while a condition on the session and the number of undone steps holds.
+    fn undo_while(&mut self, goes_on: impl Fn(&Self, u64) -> bool) {
+        let (min, mut undone) = (self.length_min(), 0);
+        while self.walk.path.steps.len() > min && goes_on(self, undone) && self.walk.undo_step() {
+            undone += 1;
         }
-        self.walk.undo_step();
-        while self.walk.path.steps.len() > min && self.options().len() == 1 {
-            self.walk.undo_step();
+        match undone {
+            0 => tell("this is the start"),
+            _ => {
+                self.state.is_listed = false;
+                self.walk.show_return();
+            }
         }
-        self.walk.show_return();
     }
 
     fn list_breakpoints(&self) {

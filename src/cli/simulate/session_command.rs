@@ -78,8 +78,10 @@ enum CommandForm {
 struct CommandEntry {
     names: &'static [&'static str],
     form: CommandForm,
-    /// The command with its argument, and its effect.
-    help: (&'static str, &'static str),
+    /// How it is typed.
+    usage: &'static str,
+    /// Its effect.
+    effect: &'static str,
 }
 
 /// All commands except a number and an empty line.
@@ -87,80 +89,86 @@ const COMMANDS: &[CommandEntry] = &[
     entry(
         &["random", "r"],
         CommandForm::Number(|it| SessionCommand::Random(it.unwrap_or(1))),
-        ("random [N]", "takes N random steps (default 1)"),
+        "random [N]",
+        "takes N random steps (default 1)",
     ),
     entry(
         &["until"],
         CommandForm::Text("an expression", SessionCommand::Until),
-        ("until EXPR", "takes random steps until the expression holds"),
+        "until EXPR",
+        "takes random steps until the expression holds",
     ),
     entry(
         &["undo", "u"],
         CommandForm::Number(|it| SessionCommand::Undo(it.unwrap_or(1))),
-        ("undo [N]", "undoes the last N steps (default 1)"),
+        "undo [N]",
+        "undoes the last N steps (default 1)",
     ),
     entry(
         &["back", "b"],
         CommandForm::Plain(SessionCommand::Back),
-        ("back", "goes back to the last choice"),
+        "back",
+        "goes back to the last choice",
     ),
-    entry(
-        &["list", "l"],
-        CommandForm::Plain(SessionCommand::List),
-        ("list", "lists the next steps"),
-    ),
+    entry(&["list", "l"], CommandForm::Plain(SessionCommand::List), "list", "lists the next steps"),
     entry(
         &["state", "s", "print", "p"],
         CommandForm::Plain(SessionCommand::State),
-        ("state", "prints the variables"),
+        "state",
+        "prints the variables",
     ),
     entry(
         &["where", "w"],
         CommandForm::Plain(SessionCommand::Where),
-        ("where", "prints the depth, the line of each process, and the next steps"),
+        "where",
+        "prints the depth, the line of each process, and the next steps",
     ),
     entry(
         &["path"],
         CommandForm::Number(|it| SessionCommand::Path(it.unwrap_or(20) as usize)),
-        ("path [N]", "prints the last N steps (default 20)"),
+        "path [N]",
+        "prints the last N steps (default 20)",
     ),
     entry(
         &["chart", "msc"],
         CommandForm::Number(SessionCommand::Chart),
-        ("chart [N]", "prints the last N steps as a message sequence chart (default all)"),
+        "chart [N]",
+        "prints the last N steps as a message sequence chart (default all)",
     ),
     entry(
         &["break"],
         CommandForm::Breakpoint,
-        (
-            "break [WHERE]",
-            "sets a breakpoint at a line, an action or an expression; alone, lists them",
-        ),
+        "break [WHERE]",
+        "sets a breakpoint at a line, an action or an expression; alone, lists them",
     ),
     entry(
         &["delete", "d"],
         CommandForm::Number(|it| SessionCommand::Delete(it.map(|it| it as usize))),
-        ("delete [N]", "deletes breakpoint N, as `break -N` does (default all)"),
+        "delete [N]",
+        "deletes breakpoint N, as `break -N` does (default all)",
     ),
     entry(
         &["save"],
         CommandForm::Text("the name of a file", SessionCommand::Save),
-        ("save FILE", "writes the path for --replay, or in the format of the extension"),
+        "save FILE",
+        "writes the path for --replay, or in the format of the extension",
     ),
-    entry(&["help", "h", "?"], CommandForm::Plain(SessionCommand::Help), ("help", "prints this")),
+    entry(&["help", "h", "?"], CommandForm::Plain(SessionCommand::Help), "help", "prints this"),
     entry(
         &["quit", "q", "exit"],
         CommandForm::Plain(SessionCommand::Quit),
-        ("quit", "ends the walk, as Ctrl-D does"),
+        "quit",
+        "ends the walk, as Ctrl-D does",
     ),
 ];
 
 const fn entry(
     names: &'static [&'static str],
     form: CommandForm,
-    help: (&'static str, &'static str),
+    usage: &'static str,
+    effect: &'static str,
 ) -> CommandEntry {
-    CommandEntry { names, form, help }
+    CommandEntry { names, form, usage, effect }
 }
 
 /// Returns the names of all commands, for a message.
@@ -180,12 +188,11 @@ pub(super) fn help_lines() -> Vec<(String, &'static str)> {
     ];
     let typed = |it: &CommandEntry| {
         let short: Vec<&str> = it.names[1..].iter().copied().filter(|it| it.len() == 1).collect();
-        let (text, effect) = it.help;
         let text = match short.is_empty() {
-            true => text.to_owned(),
-            false => format!("{text}  ({})", short.join(", ")),
+            true => it.usage.to_owned(),
+            false => format!("{}  ({})", it.usage, short.join(", ")),
         };
-        (text, effect)
+        (text, it.effect)
     };
     first.into_iter().chain(COMMANDS.iter().map(typed)).collect()
 }

@@ -24,15 +24,24 @@ pub(super) struct SizedRow {
     pub size: Option<RowSize>,
 }
 
+/// A range of an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SizeRange {
+    /// The lower end.
+    pub low: u64,
+    /// The upper end.
+    pub high: u64,
+}
+
 /// An estimate of the size of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SizeEstimate {
     /// The constants of the row.
     pub constants: RowConstants,
     /// The range of the number of states.
-    pub states: (u64, u64),
+    pub states: SizeRange,
     /// The range of the bytes of the stored states, if they are known.
-    pub bytes: Option<(u64, u64)>,
+    pub bytes: Option<SizeRange>,
 }
 
 /// Returns by how much each row is larger than the one before it, where exactly one constant differs and all states of
@@ -76,7 +85,7 @@ pub(super) fn estimate_next(rows: &[SizedRow]) -> Option<SizeEstimate> {
     };
     let (low, high) = (same.min(changing), same.max(changing));
     let scale = |number: u64, factor: f64| (number as f64 * factor).round() as u64;
-    let range = |number: u64| (scale(number, low), scale(number, high));
+    let range = |number: u64| SizeRange { low: scale(number, low), high: scale(number, high) };
     let RowSize { states, bytes } = last.size?;
     let Definition { name, .. } = last.constants.first()?;
     Some(SizeEstimate {
@@ -89,6 +98,10 @@ pub(super) fn estimate_next(rows: &[SizedRow]) -> Option<SizeEstimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn range(low: u64, high: u64) -> SizeRange {
+        SizeRange { low, high }
+    }
 
     fn row(value: &str, states: Option<u64>) -> SizedRow {
         let size = states.map(|states| RowSize { states, bytes: Some(2 * states) });
@@ -117,7 +130,7 @@ mod tests {
         let all = rows(&[("2", Some(100)), ("4", Some(300)), ("6", Some(900))]);
         let estimate = estimate_next(&all).unwrap();
         assert_eq!(estimate.constants, [Definition { name: "N".into(), value: Some("8".into()) }]);
-        assert_eq!((estimate.states, estimate.bytes), ((2700, 2700), Some((5400, 5400))));
+        assert_eq!((estimate.states, estimate.bytes), (range(2700, 2700), Some(range(5400, 5400))));
     }
 
     #[test]
@@ -125,7 +138,7 @@ mod tests {
         let all = rows(&[("1", Some(100)), ("2", Some(200)), ("3", Some(800)), ("4", None)]);
         let estimate = estimate_next(&all).unwrap();
         // Factors 2 and 4: next 4 or 8.
-        assert_eq!(estimate.states, (3200, 6400));
+        assert_eq!(estimate.states, range(3200, 6400));
         assert_eq!(estimate.constants[0].value.as_deref(), Some("4"));
     }
 
@@ -146,6 +159,6 @@ mod tests {
     #[test]
     fn uneven_distances_leave_the_earlier_factor_out() {
         let all = rows(&[("1", Some(10)), ("4", Some(1000)), ("5", Some(2000))]);
-        assert_eq!(estimate_next(&all).unwrap().states, (4000, 4000));
+        assert_eq!(estimate_next(&all).unwrap().states, range(4000, 4000));
     }
 }

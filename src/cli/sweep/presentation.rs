@@ -1,13 +1,14 @@
 //! The results of a sweep: as a table, as JSON and as CSV.
 
 use super::constants::{RowConstants, row_name};
-use super::estimate::{RowSize, SizeEstimate, SizedRow, estimate_next, growth_of};
+use super::estimate::{RowSize, SizeEstimate, SizeRange, SizedRow, estimate_next, growth_of};
 use super::row_check::RowResult;
 use super::rows_text;
 use crate::cli::failure;
 use crate::cli::quantities;
 use crate::escape;
 use crate::report::{grouped, row, wrapped};
+use crate::session::config::Definition;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -129,14 +130,12 @@ fn depth(it: &RowResult) -> Option<u64> {
 
 /// Returns constants as an object. Integers are numbers.
 fn constants_as_json(constants: &RowConstants) -> Value {
-    let value = |it: &crate::session::config::Definition| {
-        it.integer().map_or_else(|| json!(it.text()), |it| json!(it))
-    };
+    let value = |it: &Definition| it.integer().map_or_else(|| json!(it.text()), |it| json!(it));
     constants.iter().map(|it| (it.name.clone(), value(it))).collect::<Map<_, _>>().into()
 }
 
 fn estimate_as_json(it: &SizeEstimate) -> Value {
-    let range = |(low, high): (u64, u64)| json!({ "low": low, "high": high });
+    let range = |it: SizeRange| json!({ "low": it.low, "high": it.high });
     json!({
         "constants": constants_as_json(&it.constants),
         "method": "geometric",
@@ -223,6 +222,7 @@ impl TableLayout {
                 }
                 (None, Some(error)) if !told.contains(&error) => {
                     told.push(error);
+                    let error = error.strip_prefix("error: ").unwrap_or(error);
                     out += &wrapped(
                         &format!("  error    {name}: "),
                         error.lines().next().unwrap_or(error),
@@ -249,9 +249,9 @@ impl TableLayout {
 
 /// Formats an estimate.
 fn estimate_row(it: &SizeEstimate) -> String {
-    let range = |(low, high): (u64, u64), text: &dyn Fn(u64) -> String| match low == high {
-        true => text(low),
-        false => format!("{} to {}", text(low), text(high)),
+    let range = |it: SizeRange, text: &dyn Fn(u64) -> String| match it.low == it.high {
+        true => text(it.low),
+        false => format!("{} to {}", text(it.low), text(it.high)),
     };
     let short = |it: u64| quantities::short(it as f64);
     let stored =
