@@ -2,6 +2,7 @@
 //!
 //! The estimate is geometric: it takes the growth from the last row to the next one to be that of the rows before. With
 //! two growth factors it also takes the factor itself to change as it did, which gives the other end of the range.
+//! Stored bytes grow more slowly than states while they are few. Their range begins at their own growth.
 
 use super::constants::RowConstants;
 use crate::session::config::Definition;
@@ -85,13 +86,16 @@ pub(super) fn estimate_next(rows: &[SizedRow]) -> Option<SizeEstimate> {
     };
     let (low, high) = (same.min(changing), same.max(changing));
     let scale = |number: u64, factor: f64| (number as f64 * factor).round() as u64;
-    let range = |number: u64| SizeRange { low: scale(number, low), high: scale(number, high) };
     let RowSize { states, bytes } = last.size?;
+    let stored = before.size?.bytes.filter(|it| *it > 0).zip(bytes).map(|(before, last)| {
+        let own = last as f64 / before as f64;
+        SizeRange { low: scale(last, low.min(own)), high: scale(last, high.max(own)) }
+    });
     let Definition { name, .. } = last.constants.first()?;
     Some(SizeEstimate {
         constants: vec![Definition { name: name.clone(), value: Some(next.to_string()) }],
-        states: range(states),
-        bytes: bytes.map(range),
+        states: SizeRange { low: scale(states, low), high: scale(states, high) },
+        bytes: stored,
     })
 }
 
@@ -140,6 +144,13 @@ mod tests {
         // Factors 2 and 4: next 4 or 8.
         assert_eq!(estimate.states, range(3200, 6400));
         assert_eq!(estimate.constants[0].value.as_deref(), Some("4"));
+    }
+
+    #[test]
+    fn stored_bytes_grow_between_their_own_factor_and_that_of_the_states() {
+        let mut all = rows(&[("1", Some(100)), ("2", Some(300))]);
+        all[1].size = Some(RowSize { states: 300, bytes: Some(400) });
+        assert_eq!(estimate_next(&all).unwrap().bytes, Some(range(800, 1200)));
     }
 
     #[test]

@@ -249,9 +249,9 @@ impl TableLayout {
 
 /// Formats an estimate.
 fn estimate_row(it: &SizeEstimate) -> String {
-    let range = |it: SizeRange, text: &dyn Fn(u64) -> String| match it.low == it.high {
-        true => text(it.low),
-        false => format!("{} to {}", text(it.low), text(it.high)),
+    let range = |it: SizeRange, text: &dyn Fn(u64) -> String| {
+        let (low, high) = (text(it.low), text(it.high));
+        if low == high { low } else { format!("{low} to {high}") }
     };
     let short = |it: u64| quantities::short(it as f64);
     let stored =
