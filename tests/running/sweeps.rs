@@ -9,7 +9,7 @@ fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
     let bench = Bench::new();
     let text = ENDLESS.replace("int x;", "const int N = 3; int x;").replace("y < 30000", "y < N");
     let model =
-        bench.write("m.dve", &text.replace("x < 30000", "x < N").replace("== 30000", "== N"));
+        bench.write("m.dve", text.replace("x < 30000", "x < N").replace("== 30000", "== N"));
     let flags =
         ["--memory", "64MiB", "--threads", "1", "--reduce", "none", "--no-deadlock", "--dir", "s"];
     let args = [&["sweep", &model, "--over", "N=2,30000,3"], &flags[..]].concat();

@@ -2,7 +2,7 @@
 
 use super::{Cli, former_flag};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory, FromArgMatches};
+use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
 /// By the names of their fields.
