@@ -36,6 +36,9 @@ pub(super) fn evaluate(
         .filter(|it| !it.is_empty())
         .map(str::to_owned)
         .collect();
+    if texts.is_empty() {
+        return Err(CommandFailure::wrong("--eval needs a variable or a condition"));
+    }
     let mut explored = None;
     let mut items = Vec::new();
     with_found_trace(dir, contents, |found| {

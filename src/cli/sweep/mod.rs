@@ -9,6 +9,7 @@ use super::args::{CheckArgs, SweepArgs};
 use super::failure::{self, CommandFailure};
 use super::signals::SignalHandlers;
 use super::{CommandResult, output, print, print_json, warn};
+use crate::escape;
 use crate::report::count;
 use crate::search::SearchControl;
 use crate::session::{CheckConfig, read_text};
@@ -161,7 +162,7 @@ fn say_warnings(results: &[RowResult]) {
 /// Draws a line on a terminal that shows no rows for a while. An empty text clears it.
 fn draw_progress(text: &str) {
     if output::columns().is_some() {
-        output::draw(&format!("{}{text}\r", super::progress::CLEAR));
+        output::draw(&format!("{}{}\r", super::progress::CLEAR, escape::line(text)));
     }
 }
 
