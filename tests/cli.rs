@@ -1521,10 +1521,10 @@ fn simulations_are_repeatable_and_can_be_led_by_hand() {
     let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     for words in [
         "x: 0 -> 1",
-        "there is no step `x`",
+        "there is no command `x`; the commands are a number, Enter, random, ",
         "there is no step `7`",
         "       y = 1\n",
-        "b goes back to the last choice",
+        "back  (b)          goes back to the last choice\n",
         "back to step 0\n       x = 0\n       y = 0\n",
     ] {
         assert!(out.contains(words), "{words}: {out}");

@@ -12,6 +12,7 @@ mod reduction_flags;
 mod reductions;
 mod resources;
 mod short_help;
+mod sweep;
 mod task;
 mod trace;
 
@@ -31,6 +32,7 @@ pub(in crate::cli) use reduction_flags::SetParameter;
 pub(in crate::cli) use reductions::ReduceArgs;
 pub use resources::{CounterexampleArgs, SessionArgs};
 pub use short_help::{ParsedCommandLine, parse};
+pub use sweep::SweepArgs;
 pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;
 
@@ -78,6 +80,13 @@ Examples:
   spillway hunt MODEL --strategies dive --max-time 10min --only deadlock
       Dive for deadlocks, for at most ten minutes.";
 
+const SWEEP_EXAMPLES: &str = "\
+Examples:
+  spillway sweep MODEL --over N=2..6 --max-time 10min
+      Check the model for N from 2 to 6, each for at most ten minutes.
+  spillway sweep MODEL --config sweep.toml --dir DIR
+      Check all combinations of the lists in section [sweep]; a second run goes on.";
+
 const RESUME_EXAMPLES: &str = "\
 Examples:
   spillway resume DIR
@@ -90,7 +99,11 @@ Examples:
   spillway trace DIR --last 5 --only x,P.y
       Print the last five steps, and only two variables.
   spillway trace DIR --as plantuml > trace.puml
-      Draw the counterexample as a sequence diagram.";
+      Draw the counterexample as a sequence diagram.
+  spillway trace DIR --eval 'x,y,x < y'
+      Print two variables and a condition in each state.
+  spillway trace DIR --diff OTHER
+      Show where two counterexamples part.";
 
 const LSP_EXAMPLES: &str = "\
 Examples:
@@ -115,6 +128,9 @@ pub enum CliCommand {
     /// Hunt for a violation by random walks and dives; without one, nothing is proved
     #[command(after_long_help = HUNT_EXAMPLES)]
     Hunt(Box<HuntArgs>),
+    /// Check a model with lists of values of its constants, and compare the results
+    #[command(after_long_help = SWEEP_EXAMPLES)]
+    Sweep(Box<SweepArgs>),
     /// Resume a search that was stopped or killed, or ran out of disk space
     #[command(after_long_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
@@ -471,7 +487,7 @@ pub struct ExplainArgs {
 pub struct SimulateArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
-    /// Choose each transition at a prompt
+    /// Walk by commands at a prompt: choose steps, undo them, run to breakpoints
     #[arg(long, short)]
     pub interactive: bool,
     /// The maximum number of transitions [default: 20; unlimited with --interactive]
@@ -483,6 +499,9 @@ pub struct SimulateArgs {
     /// Start after a step of the first counterexample in this search directory [default: after the last step]
     #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", EXPERT, "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
+    /// Take the steps of a path that `save` of an interactive walk wrote; with --interactive, go on from its end
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    pub replay: Option<PathBuf>,
     #[command(flatten)]
     pub(super) expert: ExpertArgs,
 }

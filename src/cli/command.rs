@@ -242,6 +242,14 @@ impl CheckCommand {
     pub(super) fn new(args: &CheckArgs) -> Result<CheckCommand, CommandFailure> {
         let read = |path: &PathBuf| CheckConfig::read(path);
         let mut config = args.config.as_ref().map(read).transpose()?.unwrap_or_default();
+        if let (Some(file), false) = (&args.config, config.sweep.is_empty()) {
+            return Err(CommandFailure::wrong(format!(
+                "{} has lists of values in its section [sweep], and `check` takes one value of each constant\n  help: \
+                 `spillway sweep MODEL --config {}` checks the model with each of them",
+                file.display(),
+                escape::shell_path(file)
+            )));
+        }
         args.apply(&mut config)?;
         reject_unbuilt(&config.output)?;
         Ok(CheckCommand {

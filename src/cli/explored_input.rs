@@ -3,10 +3,9 @@
 use super::command::ModelInput;
 use super::explored_trace::{ExploredModel, ExploredTrace};
 use super::failure::{CommandFailure, VERIFIED};
+use super::model;
 use super::trace_position::with_found_trace;
-use super::{model, warn};
-use crate::search::StateStorage;
-use crate::session::{DirectoryContents, SearchJob, trace_directory};
+use crate::session::{DirectoryContents, trace_directory};
 use std::path::Path;
 
 /// Reads the model and the counterexample of a search directory.
@@ -22,18 +21,5 @@ pub(super) fn of_directory(path: &Path) -> Result<ExploredModel, CommandFailure>
 
 /// Reads the model in a file. Warnings go to standard error.
 pub(super) fn of_file(input: &ModelInput) -> Result<ExploredModel, CommandFailure> {
-    let storage = StateStorage::default();
-    let (job, warnings) = match model::is_specification(input)? {
-        true => {
-            let (model, warnings) = model::open_specification(input)?;
-            (SearchJob::of_specification(&input.config, &model, &storage), warnings)
-        }
-        false => {
-            let (model, warnings) = model::open_widest(input)?;
-            let job = SearchJob::new(&input.config, &model, &model.searched(), &storage);
-            (job, warnings)
-        }
-    };
-    warnings.iter().for_each(warn);
-    Ok(ExploredModel { job, trace: None })
+    Ok(ExploredModel { job: model::job_of_walks(input)?, trace: None })
 }

@@ -32,8 +32,7 @@ impl ExploredTrace {
     /// Returns the choices of a counterexample.
     pub(super) fn of(found: &FoundTrace<'_>) -> ExploredTrace {
         let FoundTrace { model, walked, steps, loop_start, to } = found;
-        let walk = ModelWalk::along(*model, *walked, steps);
-        let choices = walk.steps.iter().map(|it| it.choice).collect();
+        let choices = ModelWalk::along(*model, *walked, steps).choices();
         ExploredTrace { choices, loop_start: *loop_start, to: to.clone() }
     }
 }

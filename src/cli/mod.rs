@@ -21,6 +21,7 @@ mod explore;
 #[cfg(any(feature = "editors", feature = "http"))]
 mod explored_input;
 mod explored_trace;
+mod expression_watch;
 mod failure;
 mod foreign_flags;
 mod graph;
@@ -36,6 +37,7 @@ mod new;
 mod next_commands;
 mod notify;
 mod output;
+mod path_export;
 mod preparation;
 mod progress;
 mod properties;
@@ -54,15 +56,18 @@ mod simulate;
 mod slot_survey;
 mod slots;
 mod specification;
-#[cfg(any(feature = "editors", feature = "http"))]
+#[cfg(feature = "http")]
 mod state_goal;
 mod state_space_queries;
 mod status;
 mod stdio_origin;
 mod storage;
+mod sweep;
 mod task;
 mod temporary_searches;
 mod trace;
+mod trace_difference;
+mod trace_evaluation;
 mod trace_finder;
 mod trace_position;
 mod trail;
@@ -103,6 +108,7 @@ pub fn run() -> ExitCode {
         CliCommand::Hunt(args) => args.shown.json,
         CliCommand::Resume(args) => args.run.shown.json,
         CliCommand::Status(args) => args.json,
+        CliCommand::Sweep(args) => args.check.run.shown.json,
         CliCommand::Trace(args) => args.json,
         CliCommand::Values(args) => args.json,
         CliCommand::Completions(_)
@@ -130,6 +136,7 @@ pub fn run() -> ExitCode {
         CliCommand::Hunt(args) => hunt::hunt(&args),
         CliCommand::Resume(args) => resume(&args),
         CliCommand::Status(args) => status::status(&args),
+        CliCommand::Sweep(args) => sweep::sweep(&args),
         CliCommand::Trace(args) => trace_command(&args),
         CliCommand::Values(args) => values::values(&args),
         CliCommand::Completions(args) => shell::completions(&args),
@@ -343,7 +350,13 @@ fn resume_once(command: &ResumeCommand) -> CommandResult {
 /// `spillway trace`.
 fn trace_command(args: &TraceArgs) -> CommandResult {
     let dir = trace_directory(&args.dir)?;
+    if let Some(other) = &args.diff {
+        return trace_difference::compare(args, &dir, other);
+    }
     let contents = DirectoryContents::read(&dir)?;
+    if !args.eval.is_empty() {
+        return trace_evaluation::evaluate(args, &dir, &contents);
+    }
     match contents.job.runs() {
         None => trace::trace(args, &dir, &contents.job, contents.saved),
         Some(_) => liveness::trace(args, &contents),

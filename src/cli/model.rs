@@ -5,9 +5,11 @@ use super::failure::CommandFailure;
 use super::progress::ProgressDisplay;
 use super::{languages, slot_survey, warn};
 use crate::front::{Language, LanguageOptions, Options};
+use crate::search::StateStorage;
 use crate::session::config::ModelConfig;
 use crate::session::{
-    Error, LivenessCheck, PropertyRequest, SourceModel, SpecificationModel, TextModel, read_text,
+    Error, LivenessCheck, PropertyRequest, SearchJob, SourceModel, SpecificationModel, TextModel,
+    read_text,
 };
 use crate::source::SourceMap;
 
@@ -87,6 +89,25 @@ pub(super) fn open_specification(
 ) -> Result<(SpecificationModel, Vec<String>), CommandFailure> {
     let _shown = ProgressDisplay::of_wait(format!("reading {}", input.path.display()));
     Ok(SpecificationModel::open(&input.path, &input.config)?)
+}
+
+/// Reads the model of a command that walks through its states. Warnings go to standard error. The job reads the model
+/// again, also with further conditions.
+pub(super) fn job_of_walks(input: &ModelInput) -> Result<SearchJob, CommandFailure> {
+    let storage = StateStorage::default();
+    let (job, warnings) = match is_specification(input)? {
+        true => {
+            let (model, warnings) = open_specification(input)?;
+            (SearchJob::of_specification(&input.config, &model, &storage), warnings)
+        }
+        false => {
+            let (model, warnings) = open_widest(input)?;
+            let job = SearchJob::new(&input.config, &model, &model.searched(), &storage);
+            (job, warnings)
+        }
+    };
+    warnings.iter().for_each(warn);
+    Ok(job)
 }
 
 /// Returns whether the model of a command is a specification.

@@ -3,6 +3,7 @@
 use crate::model::{
     StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
 };
+use crate::report::WalkedSteps;
 use crate::session::SourceModel;
 use std::ops::ControlFlow;
 
@@ -14,6 +15,8 @@ pub(super) struct ModelWalk<'w> {
     pub walked: &'w dyn SystemDescription,
     /// The initial state, then each step. Only the last step may fail.
     pub steps: Vec<WalkStep>,
+    /// The numbers of the properties that only watch expressions: they are neither violated nor fail.
+    pub watched: Vec<u32>,
 }
 
 /// A step of a walk, or one that may follow it.
@@ -38,7 +41,7 @@ impl WalkStep {
 impl<'w> ModelWalk<'w> {
     /// Creates a walk before its initial state.
     pub(super) fn new(model: &'w dyn SourceModel, walked: &'w dyn SystemDescription) -> Self {
-        ModelWalk { model, walked, steps: Vec::new() }
+        ModelWalk { model, walked, steps: Vec::new(), watched: Vec::new() }
     }
 
     /// Creates a walk along steps that `walked` has described.
@@ -89,7 +92,8 @@ impl<'w> ModelWalk<'w> {
             }
             (Some(_), Some(state)) => {
                 let steps = self.walked.steps(state).into_iter().enumerate();
-                let _ = { steps }.try_for_each(|(choice, step)| visit(choice, step));
+                let mut steps = steps.filter(|(_, step)| !self.evaluates_watched(step));
+                let _ = steps.try_for_each(|(choice, step)| visit(choice, step));
             }
             (Some(_), None) => {}
         }
@@ -111,12 +115,37 @@ impl<'w> ModelWalk<'w> {
         all.iter().filter(|it| !fails_before(it)).cloned().collect()
     }
 
+    /// Returns whether a step is the failed evaluation of a watched expression.
+    fn evaluates_watched(&self, step: &StepDescription) -> bool {
+        let judged = || self.walked.property_judged_by(step.action);
+        let fails = matches!(step.outcome, StepOutcome::Fault(_));
+        fails && !self.watched.is_empty() && judged().is_some_and(|it| self.watched.contains(&it))
+    }
+
+    /// Takes the next step of this number. Returns whether there is one.
+    pub(super) fn take(&mut self, choice: usize) -> bool {
+        let step = self.find_step(|number, _| number == choice);
+        let is_there = step.is_some();
+        self.steps.extend(step);
+        is_there
+    }
+
+    /// Returns the numbers of its steps.
+    pub(super) fn choices(&self) -> Vec<usize> {
+        self.steps.iter().map(|it| it.choice).collect()
+    }
+
+    /// Returns its steps for reports.
+    pub(super) fn walked_steps(&self) -> WalkedSteps<'_> {
+        WalkedSteps { model: self.walked, steps: self.steps.iter().map(|it| &it.step).collect() }
+    }
+
     /// Returns the violations in a state. A state that satisfies a reachability property violates nothing.
     pub(super) fn violations(&self, state: &[u8]) -> Vec<Violation> {
         let is_violated = |it: &Violation| match it {
             Violation::Property(number) => {
                 let kind = self.walked.property(*number).map(|it| it.kind);
-                !kind.is_some_and(is_reachability_kind)
+                !self.watched.contains(number) && !kind.is_some_and(is_reachability_kind)
             }
             Violation::Deadlock | Violation::Fault(..) => true,
         };
@@ -126,14 +155,6 @@ impl<'w> ModelWalk<'w> {
 
 #[cfg(any(feature = "editors", feature = "http"))]
 impl ModelWalk<'_> {
-    /// Takes the next step of this number. Returns whether there is one.
-    pub(super) fn take(&mut self, choice: usize) -> bool {
-        let step = self.find_step(|number, _| number == choice);
-        let is_there = step.is_some();
-        self.steps.extend(step);
-        is_there
-    }
-
     /// Goes to the end of a path. The part in common with the walk is kept. If a choice does not exist, the walk ends
     /// before it, and the result is false.
     pub(super) fn go(&mut self, choices: &[usize]) -> bool {

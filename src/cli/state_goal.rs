@@ -1,8 +1,7 @@
-//! States that a user searches for, or asks about, by an expression.
+//! States that a user of the explorer searches for.
 
-use crate::model::{
-    ConditionModality, StateCondition, StepDescription, StepOutcome, SystemDescription, Violation,
-};
+use super::expression_watch::{self, ExpressionWatch};
+use crate::model::{StateCondition, StepDescription, SystemDescription};
 use crate::session::SourceModel;
 
 /// The name of the goal among the properties of a model.
@@ -10,25 +9,16 @@ const GOAL: &str = "until";
 
 /// The states that are searched for.
 pub(super) enum StateGoal {
-    /// The states that satisfy the property of this number, which the model reports if it holds.
-    Reported(u32),
-    /// The states that satisfy the property of this number, which the model reports if it does not hold.
-    Unreported(u32),
+    /// The states that satisfy an expression.
+    Expression(ExpressionWatch),
     /// One state.
-    // Without the explorer nobody asks for one.
-    #[cfg_attr(not(feature = "http"), expect(dead_code))]
     State(Vec<u8>),
 }
 
 impl StateGoal {
     /// Returns the condition of an expression for [`of_condition`](StateGoal::of_condition).
     pub(super) fn condition(text: &str, is_program: bool) -> StateCondition {
-        // A specification reports states in which an invariant does not hold, and no others.
-        let holds = match is_program {
-            true => ConditionModality::Sometimes,
-            false => ConditionModality::Always,
-        };
-        StateCondition { name: Some(GOAL.to_owned()), ..StateCondition::new(holds, text) }
+        expression_watch::condition(GOAL, text, is_program)
     }
 
     /// Returns the goal of a model that was read with such a condition.
@@ -36,11 +26,7 @@ impl StateGoal {
         model: &dyn SourceModel,
         walked: &dyn SystemDescription,
     ) -> Option<StateGoal> {
-        let number = walked.properties().iter().rposition(|it| it.name == GOAL)? as u32;
-        Some(match model.as_program() {
-            Some(_) => StateGoal::Reported(number),
-            None => StateGoal::Unreported(number),
-        })
+        ExpressionWatch::of_condition(GOAL, model, walked).map(StateGoal::Expression)
     }
 
     /// Returns whether a state with these steps satisfies the goal. If the evaluation fails, it does not.
@@ -50,16 +36,8 @@ impl StateGoal {
         state: &[u8],
         steps: &[StepDescription],
     ) -> bool {
-        let reports = |number: u32| walked.violations(state).contains(&Violation::Property(number));
         match self {
-            StateGoal::Reported(number) => reports(*number),
-            StateGoal::Unreported(number) => {
-                let fails = |it: &StepDescription| {
-                    matches!(it.outcome, StepOutcome::Fault(_))
-                        && walked.property_judged_by(it.action) == Some(*number)
-                };
-                !reports(*number) && !steps.iter().any(fails)
-            }
+            StateGoal::Expression(watch) => watch.holds(walked, state, steps),
             StateGoal::State(wanted) => state == wanted,
         }
     }

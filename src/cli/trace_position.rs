@@ -7,7 +7,7 @@ use super::{CommandResult, liveness, trace};
 use crate::model::{StepDescription, StepOutcome};
 use crate::report::count;
 use crate::session::{
-    DirectoryContents, FoundTrace, SearchDirectory, SourceModel, trace_directory,
+    DirectoryContents, FoundTrace, SearchDirectory, SearchJob, SourceModel, trace_directory,
 };
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ pub(super) struct TracePosition {
 pub(super) struct WalkStart<'b> {
     /// The walk so far. Its last step has not failed.
     pub walk: ModelWalk<'b>,
+    /// The job, which reads the model again.
+    pub job: &'b SearchJob,
     /// The violation that the counterexample leads to.
     pub to: String,
 }
@@ -80,7 +82,7 @@ impl TracePosition {
             let found = found.ok_or_else(|| self.no_counterexample())?;
             let FoundTrace { model, walked, steps, to, .. } = found;
             let walk = ModelWalk::along(model, walked, self.first(&steps)?);
-            walk_from(WalkStart { walk, to })
+            walk_from(WalkStart { walk, job, to })
         })
     }
 

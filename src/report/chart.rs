@@ -244,6 +244,14 @@ impl ChartColumns {
 }
 
 impl ChartRow {
+    /// Returns the arrow of the received message between the names of processes, unless the receiver sent it itself.
+    #[cfg(feature = "cli")]
+    pub fn arrow_text(&self, columns: &[String]) -> Option<String> {
+        let to = self.actions[0].0;
+        let (from, _) = self.from.filter(|it| it.0 != to)?;
+        Some(format!("{} -{}-> {}", columns[from], self.label(), columns[to]))
+    }
+
     /// Returns the label of the arrow: the number of the sending step, unless that is this step.
     fn label(&self) -> String {
         match self.from {

@@ -8,7 +8,11 @@ mod contest;
 mod counterexample_end;
 mod coverage;
 mod cycle;
+#[cfg(feature = "cli")]
+mod difference;
 mod disabled;
+#[cfg(feature = "cli")]
+mod evaluations;
 mod final_state;
 mod folding;
 #[cfg(feature = "cli")]
@@ -30,6 +34,8 @@ mod table;
 mod text;
 mod values;
 #[cfg(feature = "cli")]
+mod walk_chart;
+#[cfg(feature = "cli")]
 mod walked_steps;
 
 pub use crate::numbers::{count, grouped};
@@ -38,6 +44,13 @@ pub use changes::{print_changes, print_state};
 pub use contest::{contest_line, contest_lines, contest_space, truth};
 pub use counterexample_end::CounterexampleEnd;
 pub use coverage::{ActionCoverage, coverage};
+#[cfg(feature = "cli")]
+pub use difference::{
+    ComparedTrace, TraceDifference, TraceStep, difference_as_json, find_difference,
+    print_difference,
+};
+#[cfg(feature = "cli")]
+pub use evaluations::{EvaluatedTrace, evaluations_as_json, print_evaluations};
 pub use final_state::FinalStateView;
 #[cfg(feature = "cli")]
 pub use formats::{
@@ -70,6 +83,8 @@ pub use text::{
     print_verdict, print_violated, print_violation, write_trace,
 };
 pub use values::print_values;
+#[cfg(feature = "cli")]
+pub use walk_chart::WalkChart;
 #[cfg(feature = "cli")]
 pub use walked_steps::WalkedSteps;
 

@@ -8,6 +8,8 @@ pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
 };
 
+pub use super::sweep_config::{ConstantValues, ConstantValuesError, SweepConfig, split_list};
+
 use super::{Fairness, KeyOrder, RunLimits, RunProperty, SearchOutputs};
 use crate::model::{ConditionModality, EndRule, FiniteRunPolicy, OverflowRule, StateCondition};
 #[cfg(feature = "languages")]
@@ -20,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The configuration of a check: the model, its properties, the search, the limits and the outputs.
+/// The configuration of a check: the model, its properties, the search, the limits and the outputs. That of a sweep also
+/// has lists of values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CheckConfig {
@@ -34,6 +37,9 @@ pub struct CheckConfig {
     pub limits: RunLimits,
     /// The files and commands at the end of the search.
     pub output: SearchOutputs,
+    /// Lists of values of constants, each of which a sweep checks.
+    #[serde(skip_serializing_if = "SweepConfig::is_empty")]
+    pub sweep: SweepConfig,
 }
 
 /// The reason why a file has no valid configuration.

@@ -76,6 +76,7 @@ mod specification;
 mod storage_choice;
 mod stored_search;
 mod stores;
+mod sweep_config;
 #[cfg(feature = "languages")]
 mod symbols;
 #[cfg(feature = "languages")]

@@ -109,22 +109,21 @@ impl SearchJob {
         Ok(Box::new(watched.model.with_plan(plan)))
     }
 
-    /// Reads the [unreduced model](SearchJob::unreduced_model) with a further condition on states. It has the same
-    /// steps. `None` if the job checks a temporal property: no language
-    /// combines it with a condition.
+    /// Reads the [unreduced model](SearchJob::unreduced_model) with further conditions on states. It has the same
+    /// steps. `None` if the job checks a temporal property: no language combines it with a condition.
     ///
     /// # Errors
     ///
-    /// If the job is of a Rust type, or the condition is no expression of the language.
-    pub fn model_with_condition(
+    /// If the job is of a Rust type, or a condition is no expression of the language.
+    pub fn model_with_conditions(
         &self,
-        condition: StateCondition,
+        conditions: Vec<StateCondition>,
     ) -> Result<Option<Box<dyn SourceModel>>, Error> {
         if self.runs().is_some() {
             return Ok(None);
         }
         let mut config = self.config();
-        config.properties.named_conditions.push(condition);
+        config.properties.named_conditions.extend(conditions);
         self.unreduced_without_automaton(&config).map(Some)
     }
 

@@ -207,6 +207,59 @@ fn of_runs(printed: &mut Printed, folder: &Folder) {
     printed.prints("check_runs", (folder, &["trace", "runs"]), 0);
 }
 
+/// What is printed of expressions in a counterexample, and of two counterexamples.
+fn of_traces(printed: &mut Printed, folder: &Folder) {
+    let args = ["trace", "d", "--eval", "sharers,st[Node_1].at,sharers < 1"];
+    let told = printed.prints("trace_eval", (folder, &args), 1);
+    let values: Vec<&Value> =
+        told["states"].as_array().unwrap().iter().map(|it| &it["values"]).collect();
+    assert_eq!(values[0], &json!([0, "I", true]));
+    assert_eq!(values.len(), 3);
+    let bug = LOCK.replace("sharers = 0 end", "sharers < 2 end");
+    folder.write("later.m", &bug);
+    printed.prints("check", (folder, &["check", "later.m", "--dir", "later"]), 1);
+    let told = printed.prints("trace_diff", (folder, &["trace", "d", "--diff", "later"]), 1);
+    assert!(told["difference"]["step"].as_u64().unwrap() > 0, "{told}");
+    let told = printed.prints("trace_diff", (folder, &["trace", "d", "--diff", "d"]), 0);
+    assert_eq!(told["difference"], Value::Null);
+    folder.write("turn.dve", "byte x; process P { state a; init a; trans a -> a { effect x = (x + 1) % 3; }; } system async;");
+    let check = ["check", "turn.dve", "--ltl", "<> (x > 3)", "--dir", "turn"];
+    printed.prints("check_runs", (folder, &check), 1);
+    let told = printed.prints("trace_eval", (folder, &["trace", "turn", "--eval", "x,P"]), 1);
+    assert!(told["loop_start"].is_u64(), "{told}");
+}
+
+/// What a sweep prints.
+fn of_sweeps(printed: &mut Printed, folder: &Folder) {
+    let grid = "const byte N = 2; byte x; byte y;
+process P { state a; init a; trans a -> a { guard x < N; effect x = x + 1; }, a -> a { guard y < N; effect y = y + 1; }, a -> a { guard x == N; effect x = 0; }; }
+system async;
+";
+    folder.write("grid.dve", grid);
+    let args = ["sweep", "grid.dve", "--threads", "1", "--reduce", "none", "--over"];
+    let mut sweep = |further: &[&str], code| {
+        printed.prints("sweep", (folder, &[&args[..], further].concat()), code)
+    };
+    let told = sweep(&["N=2..4"], 0);
+    let states: Vec<&Value> =
+        told["rows"].as_array().unwrap().iter().map(|it| &it["states"]).collect();
+    assert_eq!(states, [9, 16, 25]);
+    assert_eq!(told["rows"][1]["growth"], json!(16.0 / 9.0));
+    assert_eq!(told["estimate"]["constants"], json!({ "N": 5 }));
+    let told = sweep(&["N=2..4", "--max-states", "10", "--dir", "swept"], 3);
+    let verdicts: Vec<&Value> =
+        told["rows"].as_array().unwrap().iter().map(|it| &it["verdict"]).collect();
+    assert_eq!(verdicts, ["verified", "stopped", "stopped"]);
+    assert_eq!(told["rows"][1]["stopped_by"], "limit");
+    let told = sweep(&["N=2..4", "--dir", "swept"], 0);
+    let rows = told["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|it| &it["reused"]).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(rows.iter().map(|it| &it["states"]).collect::<Vec<_>>(), [9, 16, 25]);
+    let told = sweep(&["N=2,two"], 2);
+    assert_eq!(told["rows"][1]["verdict"], "error");
+    assert!(told["rows"][1]["error"].as_str().unwrap().contains("no integer"), "{told}");
+}
+
 /// What is printed where a command fails.
 fn of_failures(printed: &mut Printed, folder: &Folder) {
     for args in [
@@ -324,6 +377,8 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     of_searches(&mut printed, &folder);
     of_nets(&mut printed, &folder);
     of_runs(&mut printed, &folder);
+    of_sweeps(&mut printed, &folder);
+    of_traces(&mut printed, &folder);
     of_specifications(&mut printed, &folder);
     of_rust_types(&mut printed, &folder);
     std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// What is in no test word for word, each with why.
-const UNSEEN: [(&str, &str); 56] = [
+const UNSEEN: [(&str, &str); 60] = [
     ("this build serves no editors", FEATURES),
     ("this build serves no pages", FEATURES),
     ("this build writes no JUnit files", FEATURES),
@@ -66,9 +66,14 @@ const UNSEEN: [(&str, &str); 56] = [
     ("restarts the search with more slots", "a search in tasks of thousands of levels"),
     ("at the number of transitions", "a hunt within a check, whose end no command prints"),
     ("the values of states take all of the memory", "a specification with very many values"),
+    ("the configuration cannot be written:", PROCESS),
+    ("the program of this process cannot be found:", PROCESS),
+    ("a row cannot be checked:", PROCESS),
+    ("the check of the row ended without a result (", PROCESS),
     ("interpreted", "a model with much more code than a test should have"),
 ];
 
+const PROCESS: &str = "the process of a row of a sweep has to fail to start, or to be killed";
 const FAULT: &str = "a page, or the server of pages, has to panic";
 const MACHINE: &str = "a machine or a disk of another kind";
 const FEATURES: &str = "only builds without some features print it";

@@ -108,16 +108,25 @@ after step 34 of the counterexample to assert: assertion failed in Sender:
        Receiver[1].b = 1
        [0] Receiver[1]: m2s?b    counts.pml:4:44
        [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
-step 0 to 1, or b, s, l, h (help), q:        [0] Receiver[1]: m2s?b    counts.pml:4:44
+step 0 to 1, or a command (h: help):        [0] Receiver[1]: m2s?b    counts.pml:4:44
        [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
-step 0 to 1, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
-       s shows the state, l lists the steps, q quits;
-       an empty line repeats the last answer
-step 0 to 1, or b, s, l, h (help), q:    35  Sender[0]: assert(sent < 9)
+step 0 to 1, or a command (h: help):    35  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
-";
-    answers(&folder, &["simulate", "counts.pml", "--from", "d", "-i"], "l\nh\n1\n", (1, expected));
+no step is left; a command (h: help): back to step 34
+       sent = 9
+       m2s = <1>
+       Sender[0] = line 3:51
+       Receiver[1] = line 4
+       Receiver[1].b = 1
+       [0] Receiver[1]: m2s?b    counts.pml:4:44
+       [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
+step 0 to 1, or a command (h: help):    35  Sender[0]: assert(sent < 9)
+       assert: (sent < 9) (counts.pml:3:51)
+       with sent = 9
+no step is left; a command (h: help): ";
+    let args = ["simulate", "counts.pml", "--from", "d", "-i"];
+    answers(&folder, &args, "l\n1\nundo\n1\n", (1, expected));
 }
 
 #[test]
@@ -157,15 +166,19 @@ fn a_walk_by_hand_goes_on_until_somebody_ends_it_and_an_empty_line_is_the_last_a
         "two.dve",
         "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }, a -> a { guard y < 200; effect y = y + 1; }; } system async;",
     );
-    let typed = format!("\n0\n{}9\n\nb\n\nq\n", "\n".repeat(59));
+    let typed = format!("l\n0\n{}9\n\nb\n\nq\n", "\n".repeat(59));
     let ran = folder.answered(&["simulate", "two.dve", "-i"], &typed);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert!(ran.out.contains("   60  P.a -> a\n       x: 59 -> 60\n"), "{}", ran.out);
     // What is no step is not said again, and the last step is.
-    assert!(ran.out.contains("there is no step `9`; h lists the commands\n"), "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("there is no step `9`; the steps are 0 to 1 (`help` lists the commands)\n"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("       x: 60 -> 61\n"), "{}", ran.out);
     assert!(ran.out.contains("back to step 60\n") && ran.out.contains("back to step 59\n"));
-    // At first there is nothing to do again: the steps are listed once more.
     let listed = "       [0] P.a -> a    two.dve:1:52\n";
     let before = ran.out.split("    1  P.a -> a\n").next().unwrap();
     assert_eq!(before.matches(listed).count(), 2, "{before}");
@@ -174,12 +187,8 @@ fn a_walk_by_hand_goes_on_until_somebody_ends_it_and_an_empty_line_is_the_last_a
     assert!(ran.out.ends_with("    2  P.a -> a\n       x: 1 -> 2\n"), "{}", ran.out);
     folder.write("ring.dve", RING);
     let ran = folder.answered(&["simulate", "ring.dve", "-i"], "0\n");
-    assert!(
-        ran.out.contains("\nstep 0, or b, s, l, h (help), q:    20  P.a -> a\n"),
-        "{}",
-        ran.out
-    );
-    assert!(ran.code == 0 && ran.out.matches("step 0, or b").count() == 2, "{}", ran.out);
+    assert!(ran.out.contains("\nstep 0, or a command (h: help):    20  P.a -> a\n"), "{}", ran.out);
+    assert!(ran.code == 0 && ran.out.matches("step 0, or a").count() == 2, "{}", ran.out);
 }
 
 #[test]
@@ -193,34 +202,27 @@ after step 2 of the counterexample to deadlock: no successor
        P.turns = 1
        Q = works
        deadlock: no step can be taken here
-no step is left; b, s, h (help), q:        free = 0
+no step is left; a command (h: help):        free = 0
        P = waits
        P.turns = 1
        Q = works
-no step is left; b, s, h (help), q: there is no step `4`; h lists the commands
-no step is left; b, s, h (help), q: back to step 0
+no step is left; a command (h: help): there is no step `4`; no step is left (`help` lists the commands)
+no step is left; a command (h: help): back to step 0
        free = 1
        P = idle
        P.turns = 0
        Q = idle
        [0] P.idle -> waits    stuck.dve:3:7
        [1] Q.idle -> works    stuck.dve:7:7
-step 0 to 1, or b, s, l, h (help), q: back to the start
-    0  init
-       free = 1
-       P = idle
-       P.turns = 0
-       Q = idle
-       [0] P.idle -> waits    stuck.dve:3:7
-       [1] Q.idle -> works    stuck.dve:7:7
-step 0 to 1, or b, s, l, h (help), q:     1  Q.idle -> works
+step 0 to 1, or a command (h: help): this is the start
+step 0 to 1, or a command (h: help):     1  Q.idle -> works
        free: 1 -> 0
        Q: idle -> works
     2  P.idle -> waits
        P: idle -> waits
        P.turns: 0 -> 1
        deadlock: no step can be taken here
-";
+no step is left; a command (h: help): ";
     let args = ["simulate", "stuck.dve", "--from", "d", "--interactive", "--steps", "1"];
     answers(&folder, &args, "s\n4\nb\nb\n1\n", (1, expected));
 }
@@ -302,4 +304,148 @@ fn a_walk_goes_on_where_a_cover_holds() {
     let ran = folder.run(&["simulate", "c.pml", "--steps", "2", "--cover", "x == 1"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     assert!(ran.out.contains("x: 1 -> 2") && !ran.out.contains("does not hold"), "{}", ran.out);
+}
+
+/// The output of each command of a session after its prompt.
+fn parts(out: &str) -> Vec<&str> {
+    out.split("(h: help): ").skip(1).collect()
+}
+
+/// The lines of a part that are a state.
+fn state_in(part: &str) -> Vec<&str> {
+    part.lines().filter(|it| it.contains(" = ")).collect()
+}
+
+#[test]
+fn undo_returns_to_the_state_before() {
+    let folder = Folder::with("lock.m", LOCK);
+    folder.write("counts.pml", COUNTS);
+    // After a number, steps without a choice follow.
+    for (model, moves) in [("lock.m", &["1"][..]), ("counts.pml", &["random 1", "random 1"])] {
+        let undo = format!("undo {}", moves.len());
+        let begin = ["0", "0", "s", "random 1", "undo", "s"];
+        let typed = [&begin[..], moves, &[&undo, "s", "undo 99", "s", "q"]].concat();
+        let ran =
+            folder.answered(&["simulate", model, "-i", "--seed", "4"], &(typed.join("\n") + "\n"));
+        assert_eq!(ran.err, "", "{}", ran.out);
+        let parts = parts(&ran.out);
+        let before = state_in(parts[2]);
+        assert!(before.len() > 2, "{}", ran.out);
+        // What `undo` prints is the state too.
+        let undone = begin.len() + moves.len();
+        for number in [4, 5, undone, undone + 1] {
+            assert_eq!(state_in(parts[number]), before, "{model} {number}: {}", ran.out);
+        }
+        assert_ne!(state_in(parts[undone + 2]), before);
+        assert_eq!(state_in(parts[undone + 2]), state_in(parts[undone + 3]));
+        assert!(parts[undone + 2].starts_with("back to step 0\n"), "{}", parts[undone + 2]);
+    }
+}
+
+/// Counts up and down at random.
+const LIFT: &str = "byte floor = 5; byte trips;
+process P { state a, b; init a;
+trans a -> a { guard floor < 9; effect floor = floor + 1; },
+      a -> b { guard floor > 0; effect floor = floor - 1; },
+      b -> a { effect trips = (trips + 1) % 7; }; }
+system async;
+";
+
+#[test]
+fn random_steps_stop_where_an_expression_begins_to_hold_and_nowhere_before() {
+    let folder = Folder::with("lift.dve", LIFT);
+    for seed in 1..=8_u32 {
+        let session = |typed: &str| {
+            let ran = folder
+                .answered(&["simulate", "lift.dve", "-i", "--seed", &seed.to_string()], typed);
+            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+            ran.out
+        };
+        let out = session("until floor == 2\ns\nundo\ns\nq\n");
+        let told = parts(&out);
+        assert!(told[0].contains("`floor == 2` holds after"), "{out}");
+        assert_eq!(state_in(told[1])[0].trim(), "floor = 2");
+        assert_eq!(state_in(told[3])[0].trim(), "floor = 3");
+        // A breakpoint stops at the same state.
+        let broken = session("break floor == 2\nrandom 10000\ns\nundo\ns\nq\n");
+        let stops = parts(&broken);
+        assert_eq!(stops[0].lines().next(), Some("breakpoint 1: expression floor == 2"));
+        assert!(stops[1].contains("breakpoint 1: expression floor == 2\n"), "{broken}");
+        assert_eq!(
+            [state_in(stops[2]), state_in(stops[4])],
+            [state_in(told[1]), state_in(told[3])]
+        );
+        // A breakpoint at an action, and at its line, stops after the first such step.
+        for place in ["b -> a", "P.b -> a", "5", "lift.dve:5"] {
+            let out = session(&format!("break {place}\nrandom 10000\ns\nundo\ns\nq\n"));
+            let told = parts(&out);
+            let trips = |part: &str| state_in(part)[1].trim().to_owned();
+            assert_eq!([trips(told[2]), trips(told[4])], ["trips = 1", "trips = 0"], "{out}");
+        }
+        // Without its breakpoint nothing stops.
+        let out = session("break floor == 2\nbreak -1\nrandom 100\nwhere\nq\n");
+        assert!(parts(&out)[3].starts_with("       depth 100\n"), "{out}");
+    }
+}
+
+#[test]
+fn a_process_that_comes_to_a_line_stops_there_before_it_takes_its_step() {
+    let folder = Folder::with("counts.pml", COUNTS);
+    folder.write(
+        "lines.pml",
+        "byte x;\nactive proctype P() {\n  x = 1;\n  x = 2;\n  x = 3\n}\nactive proctype Q() { skip; skip; skip }\n",
+    );
+    let ran = folder.answered(&["simulate", "lines.pml", "-i"], "break 5\nrandom 99\ns\nq\n");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    let told = parts(&ran.out);
+    assert!(told[1].contains("breakpoint 1: line 5\n"), "{}", ran.out);
+    assert_eq!(state_in(told[2])[0].trim(), "x = 2");
+}
+
+#[test]
+fn a_saved_path_is_replayed() {
+    let folder = Folder::with("lock.m", LOCK);
+    let args = ["simulate", "lock.m", "-i", "--seed", "3"];
+    let ran = folder.answered(&args, "0\nrandom 1\nsave way\nsave way.csv\nsave no/way\nq\n");
+    let told = parts(&ran.out);
+    assert_eq!(
+        told[2].lines().next().unwrap(),
+        "wrote way: 2 steps; `spillway simulate lock.m --replay way` replays them"
+    );
+    assert_eq!(told[3].lines().next().unwrap(), "wrote way.csv: 2 steps, CSV");
+    assert!(
+        told[4].starts_with("error: cannot write the path no/way: No such file"),
+        "{}",
+        told[4]
+    );
+    let replayed = folder.run(&["simulate", "lock.m", "--replay", "way"]);
+    assert_eq!(replayed.err, "");
+    assert_eq!(replayed.code, ran.code);
+    let steps = |out: &str| -> Vec<String> {
+        let steps = out.lines().filter(|it| it.starts_with("    ") && !it.contains('['));
+        steps.map(|it| it.rsplit("help): ").next().unwrap().to_owned()).collect()
+    };
+    assert!(steps(&replayed.out).len() > 4);
+    for line in steps(&replayed.out) {
+        assert!(ran.out.contains(&line), "{line}: {}", ran.out);
+    }
+    // The walk goes on from there.
+    let further = folder.answered(&["simulate", "lock.m", "--replay", "way", "-i"], "undo 9\nq\n");
+    assert!(further.out.starts_with(&replayed.out), "{}", further.out);
+    let text = std::fs::read_to_string(folder.path("way")).unwrap();
+    folder.write("way", &text.replace("ask to", "beg to"));
+    fails(
+        &folder,
+        &["simulate", "lock.m", "--replay", "way"],
+        &format!(
+            "error: way:3: lock.m has no step `{}` there\n  help: use the model with which the path was saved, with the same --define\n",
+            text.lines().nth(2).unwrap().replace("ask to", "beg to")
+        ),
+    );
+    folder.write("way", "# mine\n\nnothing\n");
+    fails(
+        &folder,
+        &["simulate", "lock.m", "--replay", "way"],
+        "error: way:3: `nothing` is no step\n  help: a line is the number of a step and its title; `save` of `simulate --interactive` writes such files\n",
+    );
 }

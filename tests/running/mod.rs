@@ -1,5 +1,6 @@
 //! Searches observed while they run, on a terminal, in a log and by `status`; files left by killed searches.
 
+mod sweeps;
 mod tasks;
 mod watching;
 

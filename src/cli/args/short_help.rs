@@ -2,11 +2,11 @@
 
 use super::{Cli, former_flag};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory, FromArgMatches};
+use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
 /// By the names of their fields.
-const BRIEF: [&str; 21] = [
+const BRIEF: [&str; 22] = [
     "all",
     "defines",
     "dir",
@@ -20,6 +20,7 @@ const BRIEF: [&str; 21] = [
     "memory",
     "no_claim",
     "only",
+    "over",
     "reduce",
     "reductions_only",
     "seed",
@@ -29,6 +30,9 @@ const BRIEF: [&str; 21] = [
     "verbose",
     "walks",
 ];
+
+/// Those that the short help of `sweep` leaves out, for which its screen has no room.
+const NOT_OF_SWEEP: [&str; 3] = ["keep_going", "no_claim", "verbose"];
 
 /// A command line, and the former flags that it uses.
 pub struct ParsedCommandLine {
@@ -96,11 +100,15 @@ fn not_asked(command: &clap::Command) -> Option<clap::Error> {
 }
 
 fn command() -> clap::Command {
-    let told = |arg: Arg| {
-        let is_shown = arg.is_positional() || BRIEF.contains(&arg.get_id().as_str());
-        arg.hide_short_help(!is_shown)
-    };
-    Cli::command().mut_subcommands(|it| it.mut_args(told))
+    Cli::command().mut_subcommands(|command| {
+        let is_sweep = command.get_name() == "sweep";
+        command.mut_args(move |arg| {
+            let name = arg.get_id().as_str();
+            let is_brief = BRIEF.contains(&name) && !(is_sweep && NOT_OF_SWEEP.contains(&name));
+            let is_shown = arg.is_positional() || is_brief;
+            arg.hide_short_help(!is_shown)
+        })
+    })
 }
 
 #[cfg(test)]

@@ -17,6 +17,12 @@ pub struct TraceArgs {
     /// Print the first counterexample in a format of other tools
     #[arg(long = "as", value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "last", "only", "msc", "unfolded"])]
     pub format: Option<TraceFormatArg>,
+    /// Print the value of these variables and conditions in each state of the first counterexample
+    #[arg(long, value_name = "EXPR,...", conflicts_with_all = ["format", "spin_trail", "last", "only", "msc", "unfolded"])]
+    pub eval: Vec<String>,
+    /// Compare the first counterexample with that of another search directory
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["eval", "format", "spin_trail", "last", "only", "msc", "unfolded"])]
+    pub diff: Option<PathBuf>,
     /// The maximum resident memory of the process [default: that of the search]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,

@@ -5,7 +5,7 @@
 //! beginning means its initial state and its first N steps.
 
 use crate::cli::http::RequestTarget;
-use crate::report::TraceFormat;
+use crate::cli::path_export::{EXPORTS, ExportFormat};
 use std::fmt::Write;
 use thiserror::Error;
 
@@ -32,46 +32,6 @@ pub(super) enum ExplorerRoute<'t> {
     Export(ExportFormat, &'t str),
     /// No page.
     Nothing,
-}
-
-/// A format of an exported path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ExportFormat {
-    /// A format of `spillway trace --as`.
-    Trace(TraceFormat),
-    /// A trail of SPIN.
-    Trail,
-}
-
-/// A format with its names.
-pub(super) struct ExportEntry {
-    /// The name in addresses.
-    pub name: &'static str,
-    /// The title of the link.
-    pub title: &'static str,
-    /// The extension of the file.
-    pub extension: &'static str,
-    /// The format.
-    pub format: ExportFormat,
-}
-
-/// All formats.
-pub(super) const EXPORTS: &[ExportEntry] = &[
-    entry("csv", "CSV", "csv", ExportFormat::Trace(TraceFormat::Csv)),
-    entry("itf", "ITF (JSON)", "itf.json", ExportFormat::Trace(TraceFormat::Itf)),
-    entry(TraceFormat::TLC_NAME, "TLC", "txt", ExportFormat::Trace(TraceFormat::Tlc)),
-    entry("plantuml", "PlantUML", "puml", ExportFormat::Trace(TraceFormat::PlantUml)),
-    entry("mermaid", "Mermaid", "mmd", ExportFormat::Trace(TraceFormat::Mermaid)),
-    entry("trail", "SPIN trail", "trail", ExportFormat::Trail),
-];
-
-const fn entry(
-    name: &'static str,
-    title: &'static str,
-    extension: &'static str,
-    format: ExportFormat,
-) -> ExportEntry {
-    ExportEntry { name, title, extension, format }
 }
 
 /// The prefixes of addresses, before the path.

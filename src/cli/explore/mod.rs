@@ -17,7 +17,6 @@ use super::http::{HttpResponse, HttpServer, RequestHandler, RequestTarget};
 use super::model_walk::ModelWalk;
 use super::reachable_graph::walkable;
 use super::{CommandResult, explored_input, signals};
-use crate::report::WalkedSteps;
 use crate::session::CheckConfig;
 use site::ExplorerSite;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -69,13 +68,6 @@ pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -
         let _ = reply.send(answer.unwrap_or_else(|_| HttpResponse::failed()));
     }
     Err(server.wait())
-}
-
-impl ModelWalk<'_> {
-    /// Returns its steps for reports.
-    fn walked_steps(&self) -> WalkedSteps<'_> {
-        WalkedSteps { model: self.walked, steps: self.steps.iter().map(|it| &it.step).collect() }
-    }
 }
 
 /// A request that waits for its response.

@@ -1,25 +1,20 @@
 //! The pages of the explorer.
 
-use super::address::{
-    self, EXPORT, EXPORTS, ExplorerRoute, ExportEntry, ExportFormat, PathError, RUN, SHORTEST,
-    STATE,
-};
+use super::address::{self, EXPORT, ExplorerRoute, PathError, RUN, SHORTEST, STATE};
 use super::around::states_around;
 use super::run_to::{self, RunBounds, RunResult};
 use crate::cli::explored_trace::ExploredTrace;
 use crate::cli::failure::CommandFailure;
 use crate::cli::http::{HTML, HttpResponse, RequestTarget, TEXT};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
+use crate::cli::path_export::{self, EXPORTS, ExportEntry, ExportFormat};
 use crate::cli::reachable_graph::walkable;
 use crate::cli::state_goal::StateGoal;
-use crate::cli::trail;
-use crate::front::TrailEnd;
 use crate::model::{
-    EVENTUALLY, POSTCONDITION, PropertyInfo, StepDescription, StepOutcome, Violation,
-    is_reachability_kind,
+    EVENTUALLY, POSTCONDITION, PropertyInfo, StepOutcome, Violation, is_reachability_kind,
 };
 use crate::report::{
-    self, ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage, count,
+    ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage, count,
     explorer_refusal, print_values,
 };
 use crate::session::{Error, SearchJob};
@@ -202,7 +197,7 @@ impl<'s> ExplorerSite<'s> {
 
     /// Returns the choices of the current walk.
     fn choices(&self) -> Vec<usize> {
-        self.walk.steps.iter().map(|it| it.choice).collect()
+        self.walk.choices()
     }
 
     /// Goes to the end of the path in an address.
@@ -259,7 +254,9 @@ impl<'s> ExplorerSite<'s> {
     fn search(&self, run: &RunRequest) -> Result<Option<RunResult>, Error> {
         let is_program = self.walk.model.as_program().is_some();
         let condition = StateGoal::condition(&run.until, is_program);
-        let Some(model) = self.job.model_with_condition(condition)? else { return Ok(None) };
+        let Some(model) = self.job.model_with_conditions(vec![condition])? else {
+            return Ok(None);
+        };
         let searched = model.searched();
         let mut walk = ModelWalk::new(&*model, walkable(&searched));
         let is_same = self.walk.steps.iter().all(|it| walk.take(it.choice));
@@ -297,26 +294,9 @@ impl<'s> ExplorerSite<'s> {
             return Err(ExplorerError::Empty);
         }
         let entry = EXPORTS.iter().find(|it| it.format == format).ok_or(ExplorerError::Address)?;
-        let model = self.walk.model;
-        let text: Vec<u8> = match format {
-            ExportFormat::Trace(format) => {
-                let (steps, title) = (self.walk.walked_steps(), self.position());
-                report::format_steps(format, model.name(), model.sources(), &steps, &title).into()
-            }
-            ExportFormat::Trail => self.trail().map_err(|it| ExplorerError::Export(it.message))?,
-        };
+        let text = path_export::export(&self.walk, format, &self.position());
+        let text = text.map_err(|it| ExplorerError::Export(it.message))?;
         Ok(HttpResponse::new(200, TEXT, text).saved_as(&format!("path.{}", entry.extension)))
-    }
-
-    fn trail(&self) -> Result<Vec<u8>, CommandFailure> {
-        let writer = trail::writer_of(trail::program_of(self.walk.model)?)?;
-        let mut each_step = |visit: &mut dyn FnMut(&StepDescription)| {
-            self.walk.steps.iter().for_each(|it| visit(&it.step));
-        };
-        let mut text = Vec::new();
-        let written = writer.write(&mut each_step, TrailEnd::LastMoves(&[]), &mut text);
-        let failed = |error| CommandFailure::wrong(format!("cannot write the trail: {error}"));
-        written.map_err(failed).map(|()| text)
     }
 
     /// Describes where the walk is.

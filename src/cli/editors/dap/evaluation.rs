@@ -4,13 +4,16 @@
 //! with the expression as a further condition, which changes no step. Such a model is kept for the next evaluation.
 
 use super::variables::StateVariables;
+use crate::cli::expression_watch::{self, ExpressionWatch};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
-use crate::cli::state_goal::StateGoal;
 use crate::model::StateValue;
 use crate::session::{SearchJob, SourceModel};
 use std::collections::HashMap;
 use thiserror::Error;
+
+/// The name of the expression among the properties of its model.
+const EVALUATED: &str = "evaluate";
 
 /// The maximum number of expressions whose models are kept.
 const KEPT_MAX: usize = 16;
@@ -85,8 +88,8 @@ impl<'e> Evaluator<'e> {
         }
         if !self.kept.contains_key(expression) {
             let is_program = !self.job.is_of_specification();
-            let condition = StateGoal::condition(expression, is_program);
-            let model = self.job.model_with_condition(condition);
+            let condition = expression_watch::condition(EVALUATED, expression, is_program);
+            let model = self.job.model_with_conditions(vec![condition]);
             let model = model.map_err(|it| EvaluationError::Expression(it.to_string()))?;
             let model =
                 model.ok_or_else(|| EvaluationError::BesideAutomaton(format!("`{expression}`")))?;
@@ -99,15 +102,9 @@ impl<'e> Evaluator<'e> {
 
 /// Returns the value of the condition with which the model of a walk was read.
 fn value_in(walk: &ModelWalk<'_>, state: &[u8]) -> Result<StateValue, EvaluationError> {
-    let Some(goal) = StateGoal::of_condition(walk.model, walk.walked) else {
-        unreachable!("the model was read with the condition")
-    };
-    if let (Some(program), StateGoal::Reported(number)) = (walk.model.as_program(), &goal) {
-        let value = program.condition_value(*number, state);
-        let value = value.map_err(|it| EvaluationError::Fault(it.message))?;
-        if let Some(value) = value {
-            return Ok(value);
-        }
-    }
-    Ok(StateValue::Truth(goal.is_met(walk.walked, state, &walk.walked.steps(state))))
+    let watch = ExpressionWatch::of_condition(EVALUATED, walk.model, walk.walked);
+    let Some(watch) = watch else { unreachable!("the model was read with the condition") };
+    let value = watch.value(walk, state).map_err(|it| EvaluationError::Fault(it.message))?;
+    // An expression of a specification without a value is not true.
+    Ok(value.unwrap_or(StateValue::Truth(false)))
 }

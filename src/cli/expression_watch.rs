@@ -1,0 +1,84 @@
+//! Expressions of a user that are evaluated in the states of a walk. They are further conditions of the model.
+
+use super::model_walk::ModelWalk;
+use crate::model::{
+    ConditionModality, RuntimeFault, StateCondition, StateValue, StepDescription, StepOutcome,
+    SystemDescription, Violation,
+};
+use crate::session::SourceModel;
+
+/// An expression in a model that was read with its [condition](condition).
+#[derive(Clone, Copy)]
+pub(super) struct ExpressionWatch {
+    /// The number of the condition among the properties of the model.
+    pub number: u32,
+    /// Whether the model reports the states in which the expression holds. Otherwise it reports the others.
+    reports_success: bool,
+}
+
+/// Returns the condition of an expression with a name for [`ExpressionWatch::of_condition`].
+pub(super) fn condition(name: &str, text: &str, is_program: bool) -> StateCondition {
+    // A specification reports states in which an invariant does not hold, and no others.
+    let holds = match is_program {
+        true => ConditionModality::Sometimes,
+        false => ConditionModality::Always,
+    };
+    StateCondition { name: Some(name.to_owned()), ..StateCondition::new(holds, text) }
+}
+
+impl ExpressionWatch {
+    /// Returns the expression of this name in a model that was read with its condition.
+    pub(super) fn of_condition(
+        name: &str,
+        model: &dyn SourceModel,
+        walked: &dyn SystemDescription,
+    ) -> Option<ExpressionWatch> {
+        let number = walked.properties().iter().rposition(|it| it.name == name)? as u32;
+        Some(ExpressionWatch { number, reports_success: model.as_program().is_some() })
+    }
+
+    /// Returns whether the expression holds in a state with these steps. If the evaluation fails, it does not.
+    pub(super) fn holds(
+        self,
+        walked: &dyn SystemDescription,
+        state: &[u8],
+        steps: &[StepDescription],
+    ) -> bool {
+        self.truth(walked, state, steps) == Some(true)
+    }
+
+    /// Returns the truth value of the expression in a state with these steps. `None` if the evaluation fails.
+    fn truth(
+        self,
+        walked: &dyn SystemDescription,
+        state: &[u8],
+        steps: &[StepDescription],
+    ) -> Option<bool> {
+        let is_reported = walked.violations(state).contains(&Violation::Property(self.number));
+        let fails = |it: &StepDescription| {
+            matches!(it.outcome, StepOutcome::Fault(_))
+                && walked.property_judged_by(it.action) == Some(self.number)
+        };
+        (!steps.iter().any(fails)).then_some(is_reported == self.reports_success)
+    }
+
+    /// Returns the value of the expression in a state: a number where the language has numbers as conditions, otherwise
+    /// a truth value. `None` if a specification cannot evaluate it.
+    ///
+    /// # Errors
+    ///
+    /// If a program cannot evaluate the expression.
+    pub(super) fn value(
+        self,
+        walk: &ModelWalk<'_>,
+        state: &[u8],
+    ) -> Result<Option<StateValue>, RuntimeFault> {
+        if let Some(program) = walk.model.as_program()
+            && let Some(value) = program.condition_value(self.number, state)?
+        {
+            return Ok(Some(value));
+        }
+        let truth = self.truth(walk.walked, state, &walk.walked.steps(state));
+        Ok(truth.map(StateValue::Truth))
+    }
+}

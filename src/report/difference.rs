@@ -1,0 +1,137 @@
+//! The difference between two counterexamples.
+
+use super::changes::{ValueChange, changes};
+use super::table::{row, wrapped};
+use super::values::value;
+use crate::model::StateValue;
+use crate::numbers::count;
+use serde_json::{Map, Value, json};
+
+/// A counterexample that is compared with another.
+pub struct ComparedTrace {
+    /// The name of its directory.
+    pub name: String,
+    /// The violation.
+    pub violation: String,
+    /// The initial state, then each step.
+    pub steps: Vec<TraceStep>,
+}
+
+/// A step with the state after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceStep {
+    /// The title.
+    pub title: String,
+    /// The values of the state after it. Empty if the step fails.
+    pub values: Vec<(String, StateValue)>,
+}
+
+/// The place where two counterexamples part.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TraceDifference {
+    /// The number of the first step that differs. Step 0 is the initial state.
+    pub step: usize,
+}
+
+/// Returns where two counterexamples part. `None` if they are equal.
+pub fn find_difference(one: &ComparedTrace, other: &ComparedTrace) -> Option<TraceDifference> {
+    let common = one.steps.iter().zip(&other.steps).take_while(|(one, other)| one == other).count();
+    let is_same = common == one.steps.len() && common == other.steps.len();
+    (!is_same).then_some(TraceDifference { step: common })
+}
+
+/// Returns the values in which the states after a step differ.
+fn differing<'t>(both: [&'t ComparedTrace; 2], step: usize) -> Vec<ValueChange<'t>> {
+    match both.map(|it| it.steps.get(step).map_or(&[][..], |it| &it.values)) {
+        [[], _] | [_, []] => Vec::new(),
+        [one, other] => changes(one, other),
+    }
+}
+
+/// Formats the length of a counterexample.
+fn length(trace: &ComparedTrace) -> String {
+    count(trace.steps.len().saturating_sub(1) as u64, "step")
+}
+
+/// Formats the difference between two counterexamples.
+pub fn print_difference(both: [&ComparedTrace; 2], difference: &Option<TraceDifference>) -> String {
+    let mut out = String::new();
+    for (label, it) in ["A", "B"].into_iter().zip(both) {
+        out += &row(label, &format!("{}: {}, {}", it.name, it.violation, length(it)));
+    }
+    let Some(TraceDifference { step }) = *difference else {
+        return out + &row("equal", "the steps and the states are the same");
+    };
+    out += &row(
+        "common",
+        &match step.checked_sub(1) {
+            None => "nothing: the initial states differ".to_owned(),
+            Some(0) => "the initial state".to_owned(),
+            Some(last) => format!("the initial state and {}", count(last as u64, "step")),
+        },
+    );
+    for (label, it) in ["A", "B"].into_iter().zip(both) {
+        let title = it.steps.get(step).map_or("ends here", |it| &it.title);
+        out += &wrapped(&format!("  step {step:<4} {label}  "), title);
+    }
+    for ValueChange { name, old, new } in differing(both, step) {
+        let text = |it: Option<&StateValue>| it.map_or("-".to_owned(), ToString::to_string);
+        out += &row("differs", &format!("{name}: {} in A, {} in B", text(old), text(new)));
+    }
+    out
+}
+
+/// Returns the difference between two counterexamples as a JSON object.
+pub fn difference_as_json(
+    both: [&ComparedTrace; 2],
+    difference: &Option<TraceDifference>,
+    warnings: &[String],
+) -> Value {
+    let traces = both.map(|it| {
+        json!({
+            "dir": it.name,
+            "violation": it.violation,
+            "steps": it.steps.len().saturating_sub(1),
+        })
+    });
+    let parts = difference.as_ref().map(|TraceDifference { step }| {
+        let titles = both.map(|it| it.steps.get(*step).map(|it| it.title.clone()));
+        let differing = differing(both, *step).into_iter();
+        let values: Map<String, Value> =
+            differing.map(|it| (it.name, json!([it.old.map(value), it.new.map(value)]))).collect();
+        json!({ "step": step, "actions": titles, "values": values })
+    });
+    json!({ "traces": traces, "difference": parts, "warnings": warnings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(steps: &[(&str, i64)]) -> ComparedTrace {
+        let step = |&(title, x): &(&str, i64)| TraceStep {
+            title: title.to_owned(),
+            values: vec![("x".to_owned(), StateValue::Number(x))],
+        };
+        ComparedTrace {
+            name: "d".to_owned(),
+            violation: "deadlock".to_owned(),
+            steps: steps.iter().map(step).collect(),
+        }
+    }
+
+    #[test]
+    fn traces_part_at_the_first_other_step_or_state() {
+        let one = trace(&[("init", 0), ("a", 1), ("b", 2)]);
+        for (other, step) in [
+            (trace(&[("init", 0), ("a", 1), ("b", 2)]), None),
+            (trace(&[("init", 0), ("a", 1), ("c", 2)]), Some(2)),
+            (trace(&[("init", 0), ("a", 3), ("b", 2)]), Some(1)),
+            (trace(&[("init", 5), ("a", 1), ("b", 2)]), Some(0)),
+            (trace(&[("init", 0), ("a", 1)]), Some(2)),
+            (trace(&[("init", 0), ("a", 1), ("b", 2), ("b", 3)]), Some(3)),
+        ] {
+            assert_eq!(find_difference(&one, &other), step.map(|step| TraceDifference { step }));
+        }
+    }
+}

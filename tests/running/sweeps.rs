@@ -1,0 +1,47 @@
+//! A sweep that a signal ends.
+
+use super::{ENDLESS, signal, wait_until};
+use crate::{Bench, Ran};
+use std::process::Stdio;
+
+#[test]
+fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
+    let bench = Bench::new();
+    let text = ENDLESS.replace("int x;", "const int N = 3; int x;").replace("y < 30000", "y < N");
+    let model =
+        bench.write("m.dve", text.replace("x < 30000", "x < N").replace("== 30000", "== N"));
+    let flags =
+        ["--memory", "64MiB", "--threads", "1", "--reduce", "none", "--no-deadlock", "--dir", "s"];
+    let args = [&["sweep", &model, "--over", "N=2,30000,3"], &flags[..]].concat();
+    let mut command = bench.command(&args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a checkpoint", || bench.path("s/N=30000/manifest").exists());
+    signal(&child, "-INT");
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{}", ran.out);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(lines[1].starts_with("2      verified "), "{}", ran.out);
+    assert!(lines[2].starts_with("30000  stopped "), "{}", ran.out);
+    assert_eq!(
+        lines[3..],
+        [
+            "  stopped  N=30000: by a signal",
+            "  left     1 row not checked: a signal ended the sweep",
+        ]
+    );
+    // The row was stopped at a checkpoint, and no process searches on.
+    assert_eq!(bench.status("s/N=30000")["running"], false);
+    let before = bench.status("s/N=30000")["states"].as_u64().unwrap();
+    let more = (before + 1000).to_string();
+    let ran = bench.run(&[&args[..], &["--max-states", &more, "--json"]].concat());
+    let told = ran.json();
+    assert_eq!(ran.code, 3);
+    let rows = told["rows"].as_array().unwrap();
+    assert_eq!(
+        rows.iter().map(|it| it["reused"].as_bool().unwrap()).collect::<Vec<_>>(),
+        [true, false, false]
+    );
+    assert_eq!(rows[1]["stopped_by"], "limit");
+    assert!(rows[1]["states"].as_u64().unwrap() >= before + 1000, "{told}");
+    assert_eq!(rows[2]["verdict"], "verified");
+}
