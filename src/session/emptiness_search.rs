@@ -13,7 +13,8 @@ use crate::search::liveness::owcty::{
     AcceptingProduct, ComponentOf, CycleCheckpoint, CycleGoal, CycleSearch, ProductAcceptance,
     ReachedStates, RegionOptions, RoundNumbers, STAGES, SavedCycleSearch,
 };
-use crate::search::liveness::proviso::{ProvisoRound, ReducedProduct};
+use crate::search::liveness::proviso::ReducedProduct;
+use crate::search::liveness::proviso_rounds::ProvisoRound;
 use crate::search::trace::TraceFinder;
 use crate::search::visited::VisitedStore;
 use crate::search::{

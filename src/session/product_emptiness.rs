@@ -9,7 +9,7 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::early_termination::EarlyTermination;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::liveness::owcty::{ReachedStates, SavedCycleSearch};
-use crate::search::liveness::proviso::ProvisoRound;
+use crate::search::liveness::proviso_rounds::ProvisoRound;
 use crate::search::trace::TraceFinder;
 use std::path::Path;
 

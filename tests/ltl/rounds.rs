@@ -5,8 +5,8 @@ use crate::support::is_large;
 use spillway::model::StateSpace;
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::liveness::owcty::RoundNumbers;
-use spillway::search::liveness::proviso::ProvisoRound;
 use spillway::search::liveness::proviso::random_product::{RandomProduct, ReducedGraph};
+use spillway::search::liveness::proviso_rounds::ProvisoRound;
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
     CheckConfig, EmptinessOutcome, EmptinessSearch, EmptinessTarget, SearchDirectory, SearchJob,

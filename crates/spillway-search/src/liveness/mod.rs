@@ -10,4 +10,5 @@ pub mod nested_dfs;
 mod numbered_states;
 pub mod owcty;
 pub mod proviso;
+pub mod proviso_rounds;
 pub mod shortest_lasso;

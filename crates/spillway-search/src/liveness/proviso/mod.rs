@@ -2,13 +2,11 @@
 //!
 //! The states of the system that must be fully expanded are a set of *choosing parts*
 //! ([`CycleProvisoStateSpace`](spillway_model::CycleProvisoStateSpace)). The depth-first search in memory finds them as
-//! it closes cycles. The search on disk finds them in rounds.
+//! it closes cycles. The search on disk finds them in [rounds](super::proviso_rounds).
 
 mod full_states;
 pub mod random_product;
 mod reduced_product;
-mod round;
 
 pub(super) use full_states::FullStates;
 pub use reduced_product::ReducedProduct;
-pub use round::{PROVISO, ProvisoRound};

@@ -20,7 +20,7 @@ pub struct ReducedProduct<'a> {
 
 impl<'a> ReducedProduct<'a> {
     /// Creates the product of a model, if a search can enforce its cycle proviso.
-    pub(super) fn of(
+    pub(in crate::liveness) fn of(
         model: &'a dyn StateSpace,
         full: &'a FullStates,
         descents: &'a BTreeSet<StepDescent>,
@@ -44,13 +44,13 @@ impl<'a> ReducedProduct<'a> {
     }
 
     /// Returns the choosing part of a state.
-    pub(super) fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+    pub(in crate::liveness) fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
         self.space.choosing_part(state)
     }
 
     /// Returns what leads the chosen transitions of a state down, for those that do not ascend. Each cycle has such a
     /// transition.
-    pub(super) fn descents_from(&self, state: &[u8]) -> Result<BTreeSet<StepDescent>> {
+    pub(in crate::liveness) fn descents_from(&self, state: &[u8]) -> Result<BTreeSet<StepDescent>> {
         let mut successors = Vec::new();
         let run = |out: &mut SuccessorSink| self.space.expand_chosen(state, out);
         let _ = collect_expansion(self.width(), &mut successors, run)?;

@@ -6,11 +6,11 @@
 //! long, describe the set by the [descents](StepDescent) of chosen transitions. `docs/reductions/cycles.md` has the
 //! proof.
 
-use super::{FullStates, ReducedProduct};
+use super::owcty::{CycleSearch, RoundNumbers};
+use super::proviso::{FullStates, ReducedProduct};
 use crate::checkpoint::FORMAT;
 pub use crate::files::PROVISO;
 use crate::files::{CYCLES, MANIFEST};
-use crate::liveness::owcty::{CycleSearch, RoundNumbers};
 use crate::orphan_files::remove_orphan_files;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Error, Result};
