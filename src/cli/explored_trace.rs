@@ -16,8 +16,6 @@ pub(super) struct ExploredModel {
 }
 
 /// A counterexample as the choices of its steps. They do not depend on the memory of the model that described them.
-// Without the explorer and the debugger nobody reads it.
-#[cfg_attr(not(any(feature = "editors", feature = "http")), expect(dead_code))]
 #[derive(Clone)]
 pub(super) struct ExploredTrace {
     /// The number of the initial state, then that of each step among the steps of its state.
