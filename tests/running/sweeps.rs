@@ -16,7 +16,7 @@ fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
     let mut command = bench.command(&args);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a checkpoint", || bench.path("s/N=30000/manifest").exists());
-    signal(&child, "-INT");
+    signal(&child, "-TERM");
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{}", ran.out);
     let lines: Vec<&str> = ran.out.lines().collect();
