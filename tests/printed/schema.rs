@@ -205,6 +205,15 @@ fn of_runs(printed: &mut Printed, folder: &Folder) {
     std::fs::remove_file(folder.path("runs/manifest")).unwrap();
     std::fs::remove_file(folder.path("runs/cycles")).unwrap();
     printed.prints("check_runs", (folder, &["trace", "runs"]), 0);
+    // The loop of Q is a cycle that omits the steps of P.
+    let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od }
+        active proctype Q() { byte y; do :: y = 1 - y od }";
+    folder.write("rounds.pml", text);
+    let flags = ["--ltl", "[] (x <= 3)", "--reduce", "por", "--max-states", "1", "--dir", "rounds"];
+    printed.prints("check_runs", (folder, &[&["check", "rounds.pml"], &flags[..]].concat()), 3);
+    let told = printed.prints("check_runs", (folder, &["resume", "rounds"]), 0);
+    assert!(told["round"]["number"].as_u64().unwrap() > 1, "{told}");
+    assert!(told["round"]["fully_expanded"].as_u64().unwrap() > 0, "{told}");
 }
 
 /// What is printed of expressions in a counterexample, and of two counterexamples.
