@@ -109,5 +109,9 @@ fn value_in(walk: &ModelWalk<'_>, state: &[u8]) -> Result<StateValue, Evaluation
     let watch = ExpressionWatch::of_condition(EVALUATED, walk.model, walk.walked);
     let Some(watch) = watch else { unreachable!("the model was read with the condition") };
     let value = watch.value(walk, state).map_err(|it| EvaluationError::Fault(it.message))?;
-    value.ok_or_else(|| EvaluationError::Fault("the expression has no value here".to_owned()))
+    value.ok_or_else(|| {
+        EvaluationError::Fault(
+            "the expression has no value; this is a bug in spillway, please report it".to_owned(),
+        )
+    })
 }
