@@ -62,20 +62,18 @@ impl ExpressionWatch {
         (!steps.iter().any(fails)).then_some(is_reported == self.reports_success)
     }
 
-    /// Returns the value of the expression in a state: a number where the language has numbers as conditions, otherwise
-    /// a truth value. `None` if a specification cannot evaluate it.
+    /// Returns the value of the expression in a state: any value in a specification, a number where the language has
+    /// numbers as conditions, otherwise a truth value.
     ///
     /// # Errors
     ///
-    /// If a program cannot evaluate the expression.
+    /// If the evaluation fails.
     pub(super) fn value(
         self,
         walk: &ModelWalk<'_>,
         state: &[u8],
     ) -> Result<Option<StateValue>, RuntimeFault> {
-        if let Some(program) = walk.model.as_program()
-            && let Some(value) = program.condition_value(self.number, state)?
-        {
+        if let Some(value) = walk.model.condition_value(self.number, state)? {
             return Ok(Some(value));
         }
         let truth = self.truth(walk.walked, state, &walk.walked.steps(state));

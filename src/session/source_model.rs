@@ -4,7 +4,7 @@ use super::searched_model::{ModelSummary, SearchedModel};
 use super::{SearchBudget, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::front::Language;
-use crate::model::{StateCondition, SystemDescription};
+use crate::model::{RuntimeFault, StateCondition, StateValue, SystemDescription};
 use crate::search::SearchLimits;
 use crate::session::config::ModelConfig;
 use crate::source::SourceMap;
@@ -40,6 +40,18 @@ pub trait SourceModel {
 
     /// Returns the program, if the model is one.
     fn as_program(&self) -> Option<&TextModel>;
+
+    /// Returns the value of the expression of a property in a state. `None` if the property has no expression about
+    /// states.
+    ///
+    /// # Errors
+    ///
+    /// If the evaluation fails, with the reason.
+    fn condition_value(
+        &self,
+        property: u32,
+        state: &[u8],
+    ) -> Result<Option<StateValue>, RuntimeFault>;
 
     /// Returns the name of the model's file.
     fn name(&self) -> &str {
@@ -84,5 +96,13 @@ impl SourceModel for TextModel {
 
     fn as_program(&self) -> Option<&TextModel> {
         Some(self)
+    }
+
+    fn condition_value(
+        &self,
+        property: u32,
+        state: &[u8],
+    ) -> Result<Option<StateValue>, RuntimeFault> {
+        TextModel::condition_value(self, property, state)
     }
 }

@@ -5,7 +5,10 @@ use super::source_model::SourceModel;
 use super::{CheckConfig, Error, SearchBudget, SearchJob, StoredSearch, TextModel, UnreducedModel};
 use crate::diag::Diagnostic;
 use crate::front::{Language, tla};
-use crate::model::{PreservedProperties, ReductionSummary, StateCondition, SystemDescription};
+use crate::model::{
+    PreservedProperties, ReductionSummary, RuntimeFault, StateCondition, StateValue,
+    SystemDescription,
+};
 use crate::report::CheckScope;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
@@ -300,5 +303,13 @@ impl SourceModel for SpecificationModel {
 
     fn as_program(&self) -> Option<&TextModel> {
         None
+    }
+
+    fn condition_value(
+        &self,
+        property: u32,
+        state: &[u8],
+    ) -> Result<Option<StateValue>, RuntimeFault> {
+        self.system.condition_value(property, state)
     }
 }

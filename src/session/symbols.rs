@@ -9,7 +9,7 @@ use crate::ir::{
     VarId,
 };
 use crate::model::{PropertyInfo, SystemDescription, UncheckedRequirement};
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 use crate::tla::resolve::tree::{Definition, DefinitionOrigin, Specification};
 use std::collections::HashSet;
 
@@ -119,8 +119,28 @@ impl TextModel {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let mut all = of_program(program, layout, &self.interp.properties());
         all.extend(self.names.iter().map(declared_symbol));
+        for label in all.iter_mut().filter(|it| it.kind == SymbolKind::Location) {
+            label.span = label_span(&self.sources, &label.name, label.span).unwrap_or(label.span);
+        }
         all
     }
+}
+
+/// Returns the position of the label of a statement: the last one of this name before the statement. `None` if the
+/// position is that of a declaration, which begins with the name.
+fn label_span(sources: &SourceMap, name: &str, statement: Span) -> Option<Span> {
+    let (before, after) =
+        sources.get(statement.file)?.text.split_at_checked(statement.start as usize)?;
+    if after.starts_with(name) {
+        return None;
+    }
+    let is_label = |it: &usize| {
+        let is_part = |it: char| it.is_alphanumeric() || it == '_';
+        let rest = before[it + name.len()..].trim_start();
+        !before[..*it].ends_with(is_part) && rest.starts_with(':') && !rest.starts_with("::")
+    };
+    let start = before.rmatch_indices(name).map(|it| it.0).find(is_label)?;
+    Some(Span::new(statement.file, start..start + name.len()))
 }
 
 /// Returns the symbols of a specification.

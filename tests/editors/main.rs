@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `# TEXT` | a comment |
 //! | `flags TEXT` | flags of the server, before all messages |
+//! | `folder NAME` | the working folder of the server below that of the models, before all messages |
 //! | `run TEXT` | runs a command of `spillway` in the folder before the first message |
 //! | `-> JSON` | a message to the server; a request waits for its response |
 //! | `>> JSON` | a message to the server that waits for nothing |
@@ -46,7 +47,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 impl Server {
-    fn start(command: &str, flags: &[&str]) -> Server {
+    fn start(command: &str, flags: &[&str], working: &str) -> Server {
         let folder = tempfile::tempdir().unwrap();
         for entry in fs::read_dir(self::folder("models")).unwrap() {
             let path = entry.unwrap().path();
@@ -54,10 +55,12 @@ impl Server {
         }
         let temporary = folder.path().join("tmp");
         fs::create_dir(&temporary).unwrap();
+        let working = folder.path().join(working);
+        fs::create_dir_all(&working).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
             .arg(command)
             .args(flags)
-            .current_dir(folder.path())
+            .current_dir(working)
             .env("TMPDIR", &temporary)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -173,7 +176,8 @@ fn is_request(message: &Value) -> bool {
 fn repeat(command: &str, session: &str) -> String {
     let flags = session.lines().find_map(|it| it.strip_prefix("flags "));
     let flags: Vec<&str> = flags.unwrap_or_default().split_whitespace().collect();
-    let mut server = Server::start(command, &flags);
+    let working = session.lines().find_map(|it| it.strip_prefix("folder "));
+    let mut server = Server::start(command, &flags, working.unwrap_or_default());
     let mut lines = String::new();
     for line in session.lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -217,7 +221,7 @@ fn repeat(command: &str, session: &str) -> String {
                 return lines;
             }
             "run" => server.run(rest),
-            "#" | "" | "flags" | "<-" => {}
+            "#" | "" | "flags" | "folder" | "<-" => {}
             _ => panic!("no line of a session: {line}"),
         }
     }

@@ -44,6 +44,20 @@ pub struct Action {
     pub span: Span,
 }
 
+impl Action {
+    /// Returns its position with those of its statements, as far as they follow it in its file.
+    pub fn extent(&self) -> Span {
+        self.body.iter().fold(self.span, extended)
+    }
+}
+
+/// Returns a span up to the end of a statement, if the statement follows it in its file.
+fn extended(span: Span, stmt: &Stmt) -> Span {
+    let follows = stmt.span.file == span.file && stmt.span.start >= span.start;
+    let span = if follows { span.to(stmt.span) } else { span };
+    stmt.kind.bodies().flatten().fold(span, extended)
+}
+
 /// A move of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessEdge {

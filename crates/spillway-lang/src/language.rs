@@ -26,6 +26,8 @@ pub struct Language {
     pub options: LanguageOptions,
     /// What its texts are.
     pub form: ModelForm,
+    /// What stands between a process and its local variable in an expression, if expressions can name local variables.
+    pub local_separator: Option<&'static str>,
     /// Creates the writer of counterexamples as SPIN's trails, if SPIN reads the language.
     pub spin_trail: Option<MakeTrailWriter>,
     /// Reads the properties in another file of the sources about the model in file 0, if the language has such files.

@@ -118,7 +118,7 @@ impl LocatedTrace {
                 steps.push(LocatedStep { number: None, title, place });
                 let call = |it: &CallSite| LocatedStep {
                     number: None,
-                    title: format!("called in {}", it.function),
+                    title: format!("call of {}", it.function),
                     place: location_of(sources, it.span),
                 };
                 steps.extend(fault.calls.iter().take(CALLS_MAX).map(call));

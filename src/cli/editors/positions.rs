@@ -11,9 +11,12 @@ const ENCODED: &AsciiSet =
 
 /// Returns the path of a file's address. `None` if the address is of another kind.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
-    let path = uri.as_str().strip_prefix("file://")?;
-    // The name of this machine may stand before the path.
-    let path = &path[path.find('/')?..];
+    let path = uri.as_str().strip_prefix("file:")?;
+    let path = match path.strip_prefix("//") {
+        // The name of this machine may stand before the path.
+        Some(path) => &path[path.find('/')?..],
+        None => Some(path).filter(|it| it.starts_with('/'))?,
+    };
     Some(PathBuf::from(percent_decode_str(path).decode_utf8().ok()?.as_ref()))
 }
 
@@ -119,6 +122,7 @@ mod tests {
             assert_eq!(path_of(&uri_of(Path::new(path)).unwrap()).unwrap(), Path::new(path));
         }
         assert_eq!(uri_of(Path::new("/a/./b/../c.m")).unwrap().as_str(), "file:///a/c.m");
+        assert_eq!(path_of(&"file:/a/c.m".parse().unwrap()).unwrap(), Path::new("/a/c.m"));
         assert_eq!(path_of(&"untitled:1".parse().unwrap()), None);
     }
 }

@@ -609,7 +609,7 @@ impl SystemDescription for Interp {
 impl ProgramDescription for Interp {
     fn actions(&self) -> Vec<ActionInfo> {
         let all = self.program.actions.values();
-        all.map(|it| ActionInfo { name: it.name.clone(), span: it.span }).collect()
+        all.map(|it| ActionInfo { name: it.name.clone(), span: it.extent() }).collect()
     }
 
     fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {

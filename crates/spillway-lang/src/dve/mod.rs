@@ -62,6 +62,7 @@ pub static LANGUAGE: Language = Language {
     extensions: &["dve"],
     options: LanguageOptions { overflow: true, model_property: true, ..LanguageOptions::NONE },
     form: ModelForm::Program(|sources, options, asked| load(sources, options, asked)),
+    local_separator: Some("->"),
     spin_trail: None,
     read_properties: None,
     draw: None,

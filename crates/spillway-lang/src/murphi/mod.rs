@@ -54,6 +54,7 @@ pub static LANGUAGE: Language = Language {
     extensions: &["m", "murphi"],
     options: LanguageOptions { deadlock: true, ..LanguageOptions::NONE },
     form: ModelForm::Program(|sources, options, asked| load(sources, options, asked)),
+    local_separator: None,
     spin_trail: None,
     read_properties: None,
     draw: None,

@@ -60,6 +60,7 @@ pub static LANGUAGE: Language = Language {
     form: ModelForm::Program(|sources, options, asked| {
         load(sources, options, asked).map_err(|error| vec![error])
     }),
+    local_separator: None,
     spin_trail: None,
     read_properties: Some(questions),
     draw: Some(draw),

@@ -36,6 +36,7 @@ pub static LANGUAGE: Language = Language {
         ..LanguageOptions::NONE
     },
     form: ModelForm::Program(load),
+    local_separator: Some(":"),
     spin_trail: Some(trail::trail_writer),
     read_properties: None,
     draw: None,

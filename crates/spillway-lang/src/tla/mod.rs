@@ -13,6 +13,7 @@ pub static LANGUAGE: Language = Language {
         configuration_extension: CONFIGURATION_EXTENSION,
         configuration_template: include_str!("template.cfg"),
     },
+    local_separator: None,
     spin_trail: None,
     read_properties: None,
     draw: None,

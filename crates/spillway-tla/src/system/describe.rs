@@ -146,8 +146,8 @@ impl ProgramDescription for SpecificationSystem {
     fn actions(&self) -> Vec<ActionInfo> {
         let definitions = &self.program.specification.definitions;
         let info = |it: &u32| {
-            let Definition { name, span, .. } = &definitions[*it as usize];
-            ActionInfo { name: name.clone(), span: *span }
+            let definition = &definitions[*it as usize];
+            ActionInfo { name: definition.name.clone(), span: self.extent(definition) }
         };
         self.actions.iter().map(info).collect()
     }
@@ -170,6 +170,28 @@ impl ProgramDescription for SpecificationSystem {
 }
 
 impl SpecificationSystem {
+    /// Returns the value of a condition on states in a state. The value need not be Boolean. `None` if there is no
+    /// condition of this number, or no such state.
+    ///
+    /// # Errors
+    ///
+    /// If the evaluation fails, with the reason.
+    pub fn condition_value(
+        &self,
+        condition: u32,
+        state: &[u8],
+    ) -> Result<Option<StateValue>, RuntimeFault> {
+        let Some(condition) = self.conditions.get(condition as usize) else { return Ok(None) };
+        let Ok(values) = self.decode(state) else { return Ok(None) };
+        let mut evaluator = Evaluator::new(&self.program);
+        evaluator.set_state(&values);
+        match evaluator.evaluate(condition.definition) {
+            Ok(Value::Bool(truth)) => Ok(Some(StateValue::Truth(truth))),
+            Ok(value) => Ok(Some(self.shown(&value))),
+            Err(failure) => Err(*self.fault(&failure)),
+        }
+    }
+
     /// Describes a state by its variables, or by the fields of ALIAS.
     fn described(
         &self,
@@ -194,6 +216,12 @@ impl SpecificationSystem {
         evaluator.record_fields(alias).ok()?
     }
 
+    /// Returns the position of a definition with its body.
+    fn extent(&self, definition: &Definition) -> Span {
+        let (name, body) = (definition.span, self.program.specification[definition.body].span);
+        if body.file == name.file && body.start >= name.start { name.to(body) } else { name }
+    }
+
     fn step_description(
         &self,
         step: &SpecificationStep<'_>,
@@ -206,15 +234,7 @@ impl SpecificationSystem {
             let definition = &specification.definitions[it.definition as usize];
             (definition.slot_names[it.slot as usize].clone(), self.shown(&it.value))
         });
-        let extent = |it: &Definition| {
-            let body = specification[it.body].span;
-            if body.file == it.span.file && body.start >= it.span.start {
-                it.span.to(body)
-            } else {
-                it.span
-            }
-        };
-        let span = definition.map(extent).or(match &outcome {
+        let span = definition.map(|it| self.extent(it)).or(match &outcome {
             StepOutcome::Fault(RuntimeFault { span, .. }) => Some(*span),
             StepOutcome::Successor(_) => None,
         });

@@ -190,7 +190,7 @@ impl SpecificationSystem {
     }
 
     /// Returns a failed evaluation as a run-time error.
-    fn fault(&self, failure: &Failure) -> Box<RuntimeFault> {
+    pub(super) fn fault(&self, failure: &Failure) -> Box<RuntimeFault> {
         let kind = match failure.reason {
             FailureReason::Assertion { .. } => FaultKind::Assertion,
             _ => FaultKind::Evaluation,

@@ -1,6 +1,6 @@
 //! Breakpoints on lines of the model.
 
-use crate::cli::editors::positions::full_path;
+use crate::cli::editors::positions::{full_path, position_of};
 use crate::model::{StepDescription, SystemDescription};
 use crate::source::{SourceMap, Span};
 use serde::Deserialize;
@@ -36,34 +36,75 @@ pub(super) struct WantedBreakpoint {
     pub condition: Option<String>,
 }
 
-/// Returns the file and the line of a span.
-pub(super) fn line_of(sources: &SourceMap, span: Span) -> Option<(PathBuf, usize)> {
-    if span == Span::default() {
-        return None;
-    }
-    let file = sources.get(span.file).filter(|it| !it.is_property)?;
-    Some((full_path(Path::new(&file.name)), file.line_at(span.start)))
+/// The files of a model, as the client knows them.
+pub(super) struct ModelFiles<'m> {
+    sources: &'m SourceMap,
+    /// The folder to which the names of the files are relative.
+    folder: PathBuf,
 }
 
-/// The lines on which steps begin.
-pub(super) struct SteppedLines(BTreeSet<(PathBuf, usize)>);
+impl<'m> ModelFiles<'m> {
+    /// Names the files of a model, which may be that of a search directory. The search need not have been started in the
+    /// current folder: the model's file is looked for in the folders around the directory first.
+    pub(super) fn new(sources: &'m SourceMap, directory: Option<&Path>) -> ModelFiles<'m> {
+        let directory = directory.map(full_path);
+        let around = directory.iter().flat_map(|it| it.ancestors().skip(1));
+        let model = sources.model_files().next();
+        let has_model = |it: &&Path| model.is_some_and(|model| it.join(&model.name).is_file());
+        let folder = { around }.find(has_model).map_or_else(PathBuf::new, Path::to_path_buf);
+        ModelFiles { sources, folder }
+    }
+
+    /// Returns the file and the line of the start of a span.
+    pub(super) fn line_of(&self, span: Span) -> Option<(PathBuf, usize)> {
+        self.lines_of(span).map(|it| (it.path, it.first))
+    }
+
+    /// Returns the column of the start of a span, in UTF-16 units from 1 on.
+    pub(super) fn column_of(&self, span: Span) -> u32 {
+        self.sources.get(span.file).map_or(1, |it| position_of(it, span.start).character + 1)
+    }
+
+    fn lines_of(&self, span: Span) -> Option<FileLines> {
+        if span == Span::default() {
+            return None;
+        }
+        let file = self.sources.get(span.file).filter(|it| !it.is_property)?;
+        let path = full_path(&self.folder.join(&file.name));
+        let (first, last) = (file.line_at(span.start), file.line_at(span.end.max(span.start)));
+        Some(FileLines { path, first, last })
+    }
+}
+
+/// Some lines of a file.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct FileLines {
+    path: PathBuf,
+    first: usize,
+    last: usize,
+}
+
+/// The lines of steps.
+pub(super) struct SteppedLines(BTreeSet<FileLines>);
 
 impl SteppedLines {
-    pub(super) fn of(walked: &dyn SystemDescription, sources: &SourceMap) -> SteppedLines {
+    pub(super) fn of(walked: &dyn SystemDescription, files: &ModelFiles<'_>) -> SteppedLines {
         let actions = walked.actions();
-        let actions = actions.iter().filter_map(|it| line_of(sources, it.span));
-        let mut lines: BTreeSet<(PathBuf, usize)> = actions.collect();
+        let actions = actions.iter().filter_map(|it| files.lines_of(it.span));
+        let mut lines: BTreeSet<FileLines> = actions.collect();
         walked.visit_starts(&mut |start| {
-            lines.extend(start.spans.iter().filter_map(|it| line_of(sources, *it)));
+            lines.extend(start.spans.iter().filter_map(|it| files.lines_of(*it)));
             std::ops::ControlFlow::Break(())
         });
         SteppedLines(lines)
     }
 
-    /// Returns the first line from the given one on at which a step begins.
+    /// Returns the first line of the innermost step on a line, or else of the next step.
     fn from(&self, path: &Path, line: usize) -> Option<usize> {
-        let later = self.0.range((path.to_path_buf(), line)..);
-        later.take_while(|it| it.0 == path).map(|it| it.1).next()
+        let of_file = || self.0.iter().filter(|it| it.path == path);
+        let around = of_file().filter(|it| (it.first..=it.last).contains(&line));
+        let around = around.map(|it| it.first).max();
+        around.or_else(|| of_file().map(|it| it.first).find(|it| *it > line))
     }
 }
 
@@ -94,10 +135,10 @@ impl LineBreakpoints {
     /// Returns the breakpoints on the lines of a step.
     pub(super) fn at<'b>(
         &'b self,
-        sources: &SourceMap,
+        files: &ModelFiles<'_>,
         step: &StepDescription,
     ) -> impl Iterator<Item = &'b LineBreakpoint> {
-        let lines: Vec<_> = step.spans.iter().filter_map(|it| line_of(sources, *it)).collect();
+        let lines: Vec<_> = step.spans.iter().filter_map(|it| files.line_of(*it)).collect();
         self.0.iter().filter(move |it| lines.iter().any(|at| it.path == at.0 && it.line == at.1))
     }
 }

@@ -7,6 +7,7 @@ use super::variables::StateVariables;
 use crate::cli::expression_watch::{self, ExpressionWatch};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
+use crate::front::Language;
 use crate::model::StateValue;
 use crate::session::{SearchJob, SourceModel};
 use std::collections::HashMap;
@@ -68,7 +69,10 @@ impl<'e> Evaluator<'e> {
         if let Some(value) = variables.find(expression, process) {
             return Ok(value);
         }
-        let conditioned = self.conditioned(expression)?;
+        let separator = Language::from_name(self.job.language()).and_then(|it| it.local_separator);
+        let qualified = process.zip(separator);
+        let qualified = qualified.map(|(process, it)| variables.qualified(expression, process, it));
+        let conditioned = self.conditioned(qualified.as_deref().unwrap_or(expression))?;
         let searched = conditioned.model.searched();
         let mut walk = ModelWalk::new(&*conditioned.model, walkable(&searched));
         walk.steps = std::mem::take(&mut conditioned.steps);
@@ -105,6 +109,9 @@ fn value_in(walk: &ModelWalk<'_>, state: &[u8]) -> Result<StateValue, Evaluation
     let watch = ExpressionWatch::of_condition(EVALUATED, walk.model, walk.walked);
     let Some(watch) = watch else { unreachable!("the model was read with the condition") };
     let value = watch.value(walk, state).map_err(|it| EvaluationError::Fault(it.message))?;
-    // An expression of a specification without a value is not true.
-    Ok(value.unwrap_or(StateValue::Truth(false)))
+    value.ok_or_else(|| {
+        EvaluationError::Fault(
+            "the expression has no value; this is a bug in spillway, please report it".to_owned(),
+        )
+    })
 }

@@ -22,7 +22,7 @@ pub(super) struct LaunchArguments {
     /// The model.
     program: Option<PathBuf>,
     /// A search directory with a counterexample.
-    directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     /// Whether the model is checked for a counterexample first.
     #[serde(default = "yes")]
     check: bool,

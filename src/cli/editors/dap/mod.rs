@@ -17,6 +17,7 @@ use crate::cli::failure::{CommandFailure, VERIFIED};
 use crate::cli::model_walk::ModelWalk;
 use crate::cli::reachable_graph::walkable;
 use crate::search::SearchControl;
+use breakpoints::ModelFiles;
 use evaluation::Evaluator;
 use launch::{LaunchArguments, LaunchedModel};
 use path::DebugPath;
@@ -198,7 +199,8 @@ impl DebugAdapter {
         let walk = ModelWalk::new(&*model, walkable(&searched));
         let path = DebugPath::new(walk, launched.explored.trace.as_ref(), arguments.seed);
         let evaluator = Evaluator::new(job);
-        let mut session = DebugSession::new(path, evaluator, arguments.stop_on_entry);
+        let files = ModelFiles::new(model.sources(), arguments.directory.as_deref());
+        let mut session = DebugSession::new(path, evaluator, files, arguments.stop_on_entry);
         self.sender.event("initialized", json!({}));
         loop {
             let Ok(event) = events.recv() else { return Ok(VERIFIED) };

@@ -1,6 +1,6 @@
 //! The requests of a session whose model is launched.
 
-use super::breakpoints::{LineBreakpoints, SetBreakpoints, SteppedLines, line_of};
+use super::breakpoints::{LineBreakpoints, ModelFiles, SetBreakpoints, SteppedLines};
 use super::evaluation::Evaluator;
 use super::path::{DebugPath, OPTIONS_MAX};
 use super::protocol::{DapRequest, DapSender, RequestFailure, RequestResult, parsed};
@@ -25,6 +25,7 @@ const CONTINUED_MAX: u64 = 10_000;
 pub(super) struct DebugSession<'d> {
     path: DebugPath<'d>,
     evaluator: Evaluator<'d>,
+    files: ModelFiles<'d>,
     lines: SteppedLines,
     breakpoints: LineBreakpoints,
     /// The variables of the current state.
@@ -78,11 +79,17 @@ struct StepInArguments {
 }
 
 impl<'d> DebugSession<'d> {
-    pub(super) fn new(path: DebugPath<'d>, evaluator: Evaluator<'d>, stops_on_entry: bool) -> Self {
-        let lines = SteppedLines::of(path.walk.walked, path.walk.model.sources());
+    pub(super) fn new(
+        path: DebugPath<'d>,
+        evaluator: Evaluator<'d>,
+        files: ModelFiles<'d>,
+        stops_on_entry: bool,
+    ) -> Self {
+        let lines = SteppedLines::of(path.walk.walked, &files);
         let mut session = DebugSession {
             path,
             evaluator,
+            files,
             lines,
             breakpoints: LineBreakpoints::default(),
             variables: StateVariables::new(Vec::new(), Vec::new()),
@@ -288,9 +295,8 @@ impl<'d> DebugSession<'d> {
     /// evaluated counts as true, and is reported.
     fn planned_breakpoint(&mut self, sender: &mut DapSender) -> bool {
         let Some(step) = self.path.planned() else { return false };
-        let sources = self.path.walk.model.sources();
         let at: Vec<Option<String>> =
-            self.breakpoints.at(sources, &step.step).map(|it| it.condition.clone()).collect();
+            self.breakpoints.at(&self.files, &step.step).map(|it| it.condition.clone()).collect();
         if at.iter().any(Option::is_none) {
             return true;
         }
@@ -300,10 +306,17 @@ impl<'d> DebugSession<'d> {
         }
         let process =
             self.variables.processes.iter().position(|it| Some(&it.process) == mover.as_ref());
+        // In specifications a condition is Boolean.
+        let has_numbers = self.path.walk.model.as_program().is_some();
         at.into_iter().flatten().any(|condition| {
             let choices = self.path.choices();
             match self.evaluator.evaluate(&condition, &choices, &self.variables, process) {
-                Ok(value) => is_true(&value),
+                Ok(value) => is_true(&value, has_numbers).unwrap_or_else(|| {
+                    sender.say(&format!(
+                        "the condition `{condition}` is no condition: it is {value}"
+                    ));
+                    true
+                }),
                 Err(error) => {
                     sender.say(&format!("the condition `{condition}` has no value: {error}"));
                     true
@@ -317,7 +330,11 @@ impl<'d> DebugSession<'d> {
         self.refresh();
         let last = self.path.walk.steps.last();
         let mover = last.and_then(|it| it.step.actors.first().cloned().flatten());
-        let mover = mover.and_then(|it| self.threads.iter().position(|name| *name == it.process));
+        // The step may have ended its process.
+        let is_alive =
+            |name: &String| self.variables.processes.iter().any(|it| it.process == *name);
+        let mover = mover.map(|it| it.process).filter(is_alive);
+        let mover = mover.and_then(|it| self.threads.iter().position(|name| *name == it));
         let first = self.variables.processes.first();
         let first = first.and_then(|it| self.threads.iter().position(|name| *name == it.process));
         let mut body = json!({
@@ -407,10 +424,9 @@ impl<'d> DebugSession<'d> {
     }
 
     fn frame(&self, id: usize, name: &str, span: Span) -> Value {
-        let sources = self.path.walk.model.sources();
         let mut frame = json!({ "id": id, "name": name, "line": 0, "column": 0 });
-        if let Some((path, line)) = line_of(sources, span) {
-            let column = sources.place(span).map_or(1, |it| it.position.column);
+        if let Some((path, line)) = self.files.line_of(span) {
+            let column = self.files.column_of(span);
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             frame["source"] = json!({ "name": name, "path": path });
             (frame["line"], frame["column"]) = (json!(line), json!(column));
@@ -441,9 +457,8 @@ impl<'d> DebugSession<'d> {
     }
 
     fn step_in_targets(&self) -> Value {
-        let sources = self.path.walk.model.sources();
         let target = |it: &crate::cli::model_walk::WalkStep| {
-            let place = it.step.spans.first().and_then(|it| line_of(sources, *it));
+            let place = it.step.spans.first().and_then(|it| self.files.line_of(*it));
             let line = place.map(|it: (PathBuf, usize)| it.1);
             json!({ "id": it.choice, "label": it.step.title(), "line": line })
         };
@@ -460,7 +475,13 @@ impl<'d> DebugSession<'d> {
     }
 }
 
-/// Returns whether a value counts as true in a condition.
-fn is_true(value: &StateValue) -> bool {
-    !matches!(value, StateValue::Truth(false) | StateValue::Number(0) | StateValue::Undefined)
+/// Returns whether a value counts as true in a condition. `None` if it is no condition.
+fn is_true(value: &StateValue, has_numbers: bool) -> Option<bool> {
+    match value {
+        StateValue::Truth(truth) => Some(*truth),
+        StateValue::Number(number) => has_numbers.then_some(*number != 0),
+        StateValue::Undefined => Some(false),
+        StateValue::Written(_, inner) => is_true(inner, has_numbers),
+        _ => None,
+    }
 }

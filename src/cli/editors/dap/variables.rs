@@ -126,6 +126,29 @@ impl StateVariables {
         ShownValue { text, reference: if has_parts { self.add(node()) } else { 0 } }
     }
 
+    /// Returns an expression with the name of the process before each name of a local variable of its frame, as the
+    /// language separates the two.
+    pub(super) fn qualified(&self, expression: &str, process: usize, separator: &str) -> String {
+        let locals = self.of_scope(VariableScope::Locals(process));
+        let prefix = format!("{}{separator}", self.processes[process].process);
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let (mut text, mut rest) = (String::new(), expression);
+        while let Some(first) = rest.chars().next() {
+            let is_name = is_word(first);
+            let end = rest.find(|it| is_word(it) != is_name).unwrap_or(rest.len());
+            let (token, after) = rest.split_at(end);
+            // A name after one of these belongs to something else.
+            let before = text.trim_end();
+            let is_member = before.ends_with(['.', ':', '@', '"']) || before.ends_with("->");
+            if is_name && !is_member && locals.iter().any(|it| it.name == token) {
+                text.push_str(&prefix);
+            }
+            text.push_str(token);
+            rest = after;
+        }
+        text
+    }
+
     /// Returns the value of a variable or of a part of one, in the frame of a process.
     pub(super) fn find(&self, expression: &str, process: Option<usize>) -> Option<StateValue> {
         let local = process.and_then(|it| {
@@ -239,6 +262,7 @@ mod tests {
         assert_eq!(variables.find("P.a", None), number(1));
         assert_eq!(variables.find("a[3]", None), None);
         assert_eq!(variables.find("ab", None), None);
+        assert_eq!(variables.qualified("a + b.a*(ab-a)", 0, ":"), "P:a + b.a*(ab-P:a)");
         assert_eq!(variables.scopes(Some(0))["scopes"].as_array().unwrap().len(), 2);
         assert_eq!(variables.below(2).unwrap()["variables"][0]["variablesReference"], 3);
         assert!(variables.below(0).is_none() && variables.below(9).is_none());

@@ -70,7 +70,11 @@ impl DiagnosticStore {
         self.checks.retain(|root, _| documents.model(root).is_some());
         let mut all = FileDiagnostics::new();
         for (path, diagnostics) in self.readings.values().chain(self.checks.values()).flatten() {
-            all.entry(path.clone()).or_default().extend(diagnostics.iter().cloned());
+            let of_file = all.entry(path.clone()).or_default();
+            // Two models that include a file have the same diagnostics in it.
+            let new = diagnostics.iter().filter(|it| !of_file.contains(it));
+            let new: Vec<_> = new.cloned().collect();
+            of_file.extend(new);
         }
         let publish = |path: &Path, diagnostics: &[lsp_types::Diagnostic]| {
             let known = documents.uri_of(path).cloned();

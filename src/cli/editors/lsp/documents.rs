@@ -28,8 +28,21 @@ pub(super) struct OpenModel {
     pub language: &'static Language,
     /// The names of the last reading without errors, with its texts.
     pub declared: Option<(Vec<ModelSymbol>, SourceMap)>,
-    /// Whether a text has changed since the last reading.
+    /// The number of the last reading that found other texts.
+    pub version: u64,
+    /// Whether a text may have changed since the last reading.
     is_outdated: bool,
+}
+
+impl OpenModel {
+    /// Returns whether the last reading, or the last one without errors, has read a file beside that of the model. An
+    /// error in the model does not make a model of each of its parts.
+    fn includes(&self, name: &str) -> bool {
+        let declared = self.declared.as_ref().map(|it| &it.1);
+        let mut files =
+            [&self.sources].into_iter().chain(declared).flat_map(|it| it.model_files().skip(1));
+        files.any(|it| is_same_file(&it.name, name))
+    }
 }
 
 /// The open documents and their models, by path.
@@ -37,6 +50,8 @@ pub(super) struct OpenModel {
 pub(super) struct OpenDocuments {
     documents: Vec<OpenDocument>,
     models: BTreeMap<PathBuf, OpenModel>,
+    /// The number of readings that found other texts.
+    readings: u64,
 }
 
 impl OpenDocuments {
@@ -65,7 +80,24 @@ impl OpenDocuments {
         self.documents.retain(|it| it.path != path);
         self.models.remove(&path);
         self.change(&path);
+        self.revive_parts(&[]);
         Some(path)
+    }
+
+    /// Begins to read the models in open files that no other model reads any more, except some.
+    fn revive_parts(&mut self, except: &[PathBuf]) {
+        let is_orphan = |it: &&OpenDocument| {
+            it.language.is_some() && !except.contains(&it.path) && !self.is_read(&it.path)
+        };
+        let orphans: Vec<PathBuf> =
+            self.documents.iter().filter(is_orphan).map(|it| it.path.clone()).collect();
+        orphans.iter().for_each(|it| self.change(it));
+    }
+
+    /// Returns whether a model reads a file.
+    fn is_read(&self, path: &Path) -> bool {
+        let name = path.display().to_string();
+        self.models.contains_key(path) || self.models.values().any(|model| model.includes(&name))
     }
 
     /// Marks the models that read a file, which has changed.
@@ -78,6 +110,7 @@ impl OpenDocuments {
                 diagnostics: Vec::new(),
                 language,
                 declared: None,
+                version: 0,
                 is_outdated: true,
             };
             self.models.entry(root).or_insert_with(fresh).is_outdated = true;
@@ -87,11 +120,8 @@ impl OpenDocuments {
     /// Returns the models that a file belongs to: those that have read it, or else the one in it.
     fn roots_of(&self, path: &Path) -> Vec<PathBuf> {
         let name = path.display().to_string();
-        let reads = |model: &OpenModel| {
-            model.sources.model_files().skip(1).any(|it| is_same_file(&it.name, &name))
-        };
         let mut roots: Vec<PathBuf> = { self.models.iter() }
-            .filter(|(root, model)| root.as_path() == path || reads(model))
+            .filter(|(root, model)| root.as_path() == path || model.includes(&name))
             .map(|it| it.0.clone())
             .collect();
         roots.extend(self.configured_by(path).filter(|it| !roots.contains(it)));
@@ -148,29 +178,53 @@ impl OpenDocuments {
         self.documents.iter().find(|it| it.path == plain).map(|it| &it.uri)
     }
 
-    /// Reads the models whose texts have changed. Returns their paths.
+    /// Reads the models whose texts may have changed. Returns the paths of those whose texts have.
     pub(super) fn read_changed(&mut self, config: &CheckConfig) -> Vec<PathBuf> {
-        let outdated = self.models.iter().filter(|it| it.1.is_outdated);
-        let outdated: Vec<PathBuf> = outdated.map(|it| it.0.clone()).collect();
-        for root in &outdated {
-            let Some(edited) = self.edited(root) else { continue };
-            let reading = catch_unwind(AssertUnwindSafe(|| edited.read(config)));
-            let Some(model) = self.models.get_mut(root) else { continue };
-            model.is_outdated = false;
-            let error = |message: String| Diagnostic::error(Default::default(), message);
-            match reading {
-                Ok(Ok(reading)) => {
-                    if let Some(symbols) = reading.symbols {
-                        model.declared = Some((symbols, reading.sources.clone()));
-                    }
-                    (model.sources, model.diagnostics) = (reading.sources, reading.diagnostics);
-                }
-                Ok(Err(why)) => model.diagnostics = vec![error(why.to_string())],
-                Err(_) => model.diagnostics = vec![error(BUG.to_owned())],
+        let (mut read, mut changed) = (Vec::new(), Vec::new());
+        loop {
+            let outdated = self.models.iter().filter(|it| it.1.is_outdated);
+            let outdated: Vec<PathBuf> = outdated.map(|it| it.0.clone()).collect();
+            if outdated.is_empty() {
+                return changed;
             }
+            changed.extend(outdated.iter().filter(|it| self.read_model(it, config)).cloned());
+            self.drop_included(&outdated);
+            read.extend(outdated);
+            // Each model is read once, so that models that include each other come to an end.
+            self.revive_parts(&read);
         }
-        self.drop_included(&outdated);
-        outdated
+    }
+
+    /// Reads a model. Returns whether its texts have changed.
+    fn read_model(&mut self, root: &Path, config: &CheckConfig) -> bool {
+        let Some(edited) = self.edited(root) else {
+            self.models.remove(root);
+            return false;
+        };
+        let reading = catch_unwind(AssertUnwindSafe(|| edited.read(config)));
+        let Some(model) = self.models.get_mut(root) else { return false };
+        model.is_outdated = false;
+        let failure = match reading {
+            Ok(Ok(reading)) if reading.sources.model_texts() == model.sources.model_texts() => {
+                return false;
+            }
+            Ok(Ok(reading)) => {
+                if let Some(symbols) = reading.symbols {
+                    model.declared = Some((symbols, reading.sources.clone()));
+                }
+                (model.sources, model.diagnostics) = (reading.sources, reading.diagnostics);
+                None
+            }
+            Ok(Err(why)) => Some(why.to_string()),
+            Err(_) => Some(BUG.to_owned()),
+        };
+        if let Some(why) = failure {
+            let error = Diagnostic::error(Default::default(), why);
+            (model.sources, model.diagnostics) = (SourceMap::default(), vec![error]);
+        }
+        self.readings += 1;
+        model.version = self.readings;
+        true
     }
 
     /// Forgets the models in files that another model includes.
@@ -179,6 +233,8 @@ impl OpenDocuments {
             let Some(model) = self.models.get(root) else { continue };
             let names: Vec<PathBuf> = { model.sources.model_files().skip(1) }
                 .map(|it| plain_path(Path::new(&it.name)))
+                // A model may include itself.
+                .filter(|it| it != root)
                 .collect();
             self.models.retain(|path, _| !names.contains(path));
         }

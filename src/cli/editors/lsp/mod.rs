@@ -61,18 +61,28 @@ pub(in crate::cli) fn lsp(args: &EditorArgs) -> CommandResult {
 enum ServerEvent {
     /// A message arrived.
     Message(Message),
-    /// A message arrived that is none, with the error code and the reason.
-    Malformed(ErrorCode, String),
+    /// A message arrived that is none.
+    Malformed(MalformedMessage),
     /// The input ended, or no further message can be found in it, with the reason.
     Closed(Option<String>),
     /// A check ended.
     CheckEnded(Box<EndedCheck>),
 }
 
+/// A message that is none.
+struct MalformedMessage {
+    /// What it has as its identifier, or null.
+    id: Value,
+    code: ErrorCode,
+    why: String,
+}
+
 /// A check that ended.
 struct EndedCheck {
     id: RequestId,
     root: PathBuf,
+    /// The version of the model that was checked.
+    version: u64,
     /// The result, or the message of a failure.
     result: Result<BoundedCheckResult, String>,
 }
@@ -120,15 +130,23 @@ fn read_messages(events: &Sender<ServerEvent>) {
 }
 
 fn parse_message(content: &[u8]) -> ServerEvent {
+    let malformed = |id, code, why| ServerEvent::Malformed(MalformedMessage { id, code, why });
     let value: Value = match serde_json::from_slice(content) {
         Ok(value) => value,
-        Err(error) => return ServerEvent::Malformed(ErrorCode::ParseError, error.to_string()),
+        Err(error) => return malformed(Value::Null, ErrorCode::ParseError, error.to_string()),
     };
+    // A request with such an identifier would be read as a notification, and would wait for its response for ever.
+    if let Some(id) = value.get("id").filter(|_| value.get("method").is_some())
+        && serde_json::from_value::<RequestId>(id.clone()).is_err()
+    {
+        let why = "the `id` of a request must be text, or an integer of 32 bits";
+        return malformed(id.clone(), ErrorCode::InvalidRequest, why.to_owned());
+    }
     match serde_json::from_value(value) {
         Ok(message) => ServerEvent::Message(message),
         Err(_) => {
             let why = "it is no request, no response and no notification";
-            ServerEvent::Malformed(ErrorCode::InvalidRequest, why.to_owned())
+            malformed(Value::Null, ErrorCode::InvalidRequest, why.to_owned())
         }
     }
 }
@@ -162,9 +180,9 @@ impl LanguageServer {
                     // The server sends no requests.
                     Message::Response(_) => {}
                 },
-                Some(ServerEvent::Malformed(code, why)) => {
+                Some(ServerEvent::Malformed(MalformedMessage { id, code, why })) => {
                     let error = json!({ "code": code as i32, "message": why });
-                    send(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+                    send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
                 }
                 Some(ServerEvent::CheckEnded(ended)) => self.end_check(*ended),
                 Some(ServerEvent::Closed(Some(why))) => {
@@ -337,6 +355,10 @@ impl LanguageServer {
         id: RequestId,
         params: ExecuteCommandParams,
     ) -> Result<(), RequestFailure> {
+        if self.checks.contains_key(&id) {
+            let why = "a check runs already for a request with this `id`";
+            return Err(RequestFailure(ErrorCode::InvalidRequest, why.to_owned()));
+        }
         if params.command != CHECK {
             let why = format!("there is no command `{}`; there is `{CHECK}`", params.command);
             return Err(RequestFailure(ErrorCode::InvalidParams, why));
@@ -345,7 +367,9 @@ impl LanguageServer {
         let CheckArguments { uri, selected } = parsed(first)?;
         let selected: SelectedProperties = parsed(selected)?;
         let root = self.documents.root_of(&uri);
-        let Some(model) = root.and_then(|it| self.documents.edited(&it)) else {
+        let read = root
+            .and_then(|it| Some((self.documents.edited(&it)?, self.documents.model(&it)?.version)));
+        let Some((model, version)) = read else {
             let why = format!("no model is open in {}", uri.as_str());
             return Err(RequestFailure(ErrorCode::RequestFailed, why));
         };
@@ -353,7 +377,8 @@ impl LanguageServer {
         let control = control_of(&config);
         let (events, stopped, request) = (self.events.clone(), Arc::clone(&control), id.clone());
         let thread = thread::spawn(move || {
-            let ended = EndedCheck { id, result: run(&model, &config, &stopped), root: model.path };
+            let result = run(&model, &config, &stopped);
+            let ended = EndedCheck { id, result, root: model.path, version };
             let _ = events.send(ServerEvent::CheckEnded(Box::new(ended)));
         });
         self.checks.insert(request, RunningCheck { control, is_cancelled: false, thread });
@@ -361,7 +386,7 @@ impl LanguageServer {
     }
 
     /// Answers the request for a check that ended, and shows its result.
-    fn end_check(&mut self, EndedCheck { id, root, result }: EndedCheck) {
+    fn end_check(&mut self, EndedCheck { id, root, version, result }: EndedCheck) {
         let is_cancelled = self.checks.remove(&id).is_some_and(|it| it.is_cancelled);
         if is_cancelled {
             let why = "the check was cancelled".to_owned();
@@ -374,13 +399,22 @@ impl LanguageServer {
                 respond(Response::new_err(id, ErrorCode::RequestFailed as i32, why));
             }
             Ok(result) => {
-                self.diagnostics.set_check(&root, &result.traces);
-                self.diagnostics.publish(&self.documents);
+                self.read_models();
+                let is_current =
+                    self.documents.model(&root).is_some_and(|it| it.version == version);
+                let mut sentence = result.sentence(&name);
+                if is_current {
+                    self.diagnostics.set_check(&root, &result.traces);
+                    self.diagnostics.publish(&self.documents);
+                } else {
+                    // The positions of the steps are those of another text.
+                    sentence.push_str("; the model has changed since this check began");
+                }
                 let kind = match overall_verdict(&result.properties) {
                     SearchVerdict::Violated => MessageType::WARNING,
                     SearchVerdict::Verified | SearchVerdict::Incomplete => MessageType::INFO,
                 };
-                show(kind, result.sentence(&name));
+                show(kind, sentence);
                 respond(Response::new_ok(id, result_as_json(&result)));
             }
         }

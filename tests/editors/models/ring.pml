@@ -1,0 +1,3 @@
+/* A file that includes itself. */
+#include "ring.pml"
+byte x;
