@@ -2,7 +2,7 @@
 
 use super::args::TraceArgs;
 use super::explored_trace::ExploredTrace;
-use super::expression_watch::{self, ExpressionWatch};
+use super::expression_watch::{self, ExpressionWatch, part_of};
 use super::failure::{CommandFailure, VIOLATED};
 use super::model_walk::ModelWalk;
 use super::reachable_graph::walkable;
@@ -139,36 +139,4 @@ fn values(
         (EvaluatedItem::Condition(_), None) => None,
     };
     items.iter().zip(watches).map(value).collect()
-}
-
-/// Returns the variable of this name, or the part of a variable: `st[Node_1].at`.
-fn part_of<'v>(values: &'v [(String, StateValue)], text: &str) -> Option<&'v StateValue> {
-    values.iter().find_map(|(name, value)| part_in(value, text.strip_prefix(name.as_str())?))
-}
-
-fn part_in<'v>(value: &'v StateValue, rest: &str) -> Option<&'v StateValue> {
-    if rest.is_empty() {
-        return Some(value);
-    }
-    let parts = value.named_parts().into_iter();
-    { parts }.find_map(|(name, part)| part_in(part, rest.strip_prefix(name.as_str())?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_variables_are_found_by_their_names() {
-        let record = StateValue::Record(vec![("at".to_owned(), StateValue::Number(3))]);
-        let array = StateValue::Array(1, vec![StateValue::Number(7), record]);
-        let values = [("x".to_owned(), StateValue::Number(1)), ("xs".to_owned(), array)];
-        let found = |text: &str| part_of(&values, text).map(ToString::to_string);
-        assert_eq!(found("x").as_deref(), Some("1"));
-        assert_eq!(found("xs[1]").as_deref(), Some("7"));
-        assert_eq!(found("xs[2].at").as_deref(), Some("3"));
-        for text in ["", "y", "x[1]", "xs[3]", "xs[2].to", "xs[2].at == 3", "x + 1"] {
-            assert_eq!(found(text), None, "{text}");
-        }
-    }
 }
