@@ -26,22 +26,6 @@ pub(super) fn condition(name: &str, text: &str, is_program: bool) -> StateCondit
     StateCondition { name: Some(name.to_owned()), ..StateCondition::new(holds, text) }
 }
 
-/// Returns the variable of this name, or the part of a variable: `st[Node_1].at`.
-pub(super) fn part_of<'v>(
-    values: &'v [(String, StateValue)],
-    text: &str,
-) -> Option<&'v StateValue> {
-    values.iter().find_map(|(name, value)| part_in(value, text.strip_prefix(name.as_str())?))
-}
-
-fn part_in<'v>(value: &'v StateValue, rest: &str) -> Option<&'v StateValue> {
-    if rest.is_empty() {
-        return Some(value);
-    }
-    let parts = value.named_parts().into_iter();
-    { parts }.find_map(|(name, part)| part_in(part, rest.strip_prefix(name.as_str())?))
-}
-
 impl ExpressionWatch {
     /// Returns the expression of this name in a model that was read with its condition.
     pub(super) fn of_condition(
@@ -89,28 +73,20 @@ impl ExpressionWatch {
         })
     }
 
-    /// Returns why the expression is no condition, as its value in a state shows: it is a number other than that of a
-    /// variable, or a specification cannot evaluate it.
-    pub(super) fn is_no_condition(
-        self,
-        walk: &ModelWalk<'_>,
-        state: &[u8],
-        text: &str,
-    ) -> Option<String> {
-        match self.value(walk, state).ok()? {
-            Some(StateValue::Number(number))
-                if part_of(&walk.walked.describe(state), text).is_none() =>
-            {
-                Some(format!(
-                    "its value is the number {number}; compare it, as in `{text} == {number}`"
-                ))
-            }
-            Some(_) => None,
-            None => {
-                let steps = walk.walked.steps(state);
-                self.fault(walk.walked, &steps).map(|it| it.message.clone())
-            }
+    /// Returns why the expression is no condition, as a state shows: its value is a number by its operator, or a
+    /// specification cannot evaluate it.
+    pub(super) fn is_no_condition(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
+        match walk.model.as_program() {
+            Some(program) => program
+                .is_number_as_condition(self.number)
+                .then(|| "its value is a number; compare it with another one".to_owned()),
+            None => self.failure(walk, state),
         }
+    }
+
+    /// Returns why the expression has no value in a state, if a step of the state tells that.
+    pub(super) fn failure(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
+        self.fault(walk.walked, &walk.walked.steps(state)).map(|it| it.message.clone())
     }
 
     /// Returns the value of the expression in a state: a number where the language has numbers as conditions, otherwise
@@ -131,24 +107,5 @@ impl ExpressionWatch {
         }
         let truth = self.truth(walk.walked, state, &walk.walked.steps(state));
         Ok(truth.map(StateValue::Truth))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_variables_are_found_by_their_names() {
-        let record = StateValue::Record(vec![("at".to_owned(), StateValue::Number(3))]);
-        let array = StateValue::Array(1, vec![StateValue::Number(7), record]);
-        let values = [("x".to_owned(), StateValue::Number(1)), ("xs".to_owned(), array)];
-        let found = |text: &str| part_of(&values, text).map(ToString::to_string);
-        assert_eq!(found("x").as_deref(), Some("1"));
-        assert_eq!(found("xs[1]").as_deref(), Some("7"));
-        assert_eq!(found("xs[2].at").as_deref(), Some("3"));
-        for text in ["", "y", "x[1]", "xs[3]", "xs[2].to", "xs[2].at == 3", "x + 1"] {
-            assert_eq!(found(text), None, "{text}");
-        }
     }
 }

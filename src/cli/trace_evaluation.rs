@@ -2,9 +2,9 @@
 
 use super::args::TraceArgs;
 use super::explored_trace::ExploredTrace;
-use super::expression_watch::{self, ExpressionWatch, part_of};
+use super::expression_watch::{self, ExpressionWatch};
 use super::failure::{CommandFailure, VIOLATED};
-use super::model_walk::ModelWalk;
+use super::model_walk::{ModelWalk, WalkStep};
 use super::reachable_graph::walkable;
 use super::trace::none_to_print;
 use super::trace_position::with_found_trace;
@@ -60,6 +60,7 @@ pub(super) fn evaluate(
         }
         states.extend(walk.state().map(|it| values(&walk, it, &items, &watches)));
     }
+    reject_without_value(&walk, &texts, &watches, &states)?;
     let evaluated = EvaluatedTrace {
         violation: trace.to,
         expressions: texts,
@@ -125,6 +126,26 @@ fn watches_of(items: &[EvaluatedItem], walk: &ModelWalk<'_>) -> Vec<Option<Expre
     items.iter().map(watch).collect()
 }
 
+/// Rejects a condition that has a value in no state, with the reason in the first.
+fn reject_without_value(
+    walk: &ModelWalk<'_>,
+    texts: &[String],
+    watches: &[Option<ExpressionWatch>],
+    states: &[Vec<Option<StateValue>>],
+) -> Result<(), CommandFailure> {
+    let Some(first) = walk.steps.first().and_then(WalkStep::state) else { return Ok(()) };
+    for (number, (text, watch)) in texts.iter().zip(watches).enumerate() {
+        let has_value = states.iter().any(|it| it[number].is_some());
+        let why = watch.filter(|_| !has_value).and_then(|it| it.failure(walk, first));
+        if let Some(why) = why {
+            return Err(CommandFailure::wrong(format!(
+                "`{text}` has no value in any state: {why}"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the values of the items in a state. `None` where there is no such variable, or the evaluation fails.
 fn values(
     walk: &ModelWalk<'_>,
@@ -139,4 +160,36 @@ fn values(
         (EvaluatedItem::Condition(_), None) => None,
     };
     items.iter().zip(watches).map(value).collect()
+}
+
+/// Returns the variable of this name, or the part of a variable: `st[Node_1].at`.
+fn part_of<'v>(values: &'v [(String, StateValue)], text: &str) -> Option<&'v StateValue> {
+    values.iter().find_map(|(name, value)| part_in(value, text.strip_prefix(name.as_str())?))
+}
+
+fn part_in<'v>(value: &'v StateValue, rest: &str) -> Option<&'v StateValue> {
+    if rest.is_empty() {
+        return Some(value);
+    }
+    let parts = value.named_parts().into_iter();
+    { parts }.find_map(|(name, part)| part_in(part, rest.strip_prefix(name.as_str())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_variables_are_found_by_their_names() {
+        let record = StateValue::Record(vec![("at".to_owned(), StateValue::Number(3))]);
+        let array = StateValue::Array(1, vec![StateValue::Number(7), record]);
+        let values = [("x".to_owned(), StateValue::Number(1)), ("xs".to_owned(), array)];
+        let found = |text: &str| part_of(&values, text).map(ToString::to_string);
+        assert_eq!(found("x").as_deref(), Some("1"));
+        assert_eq!(found("xs[1]").as_deref(), Some("7"));
+        assert_eq!(found("xs[2].at").as_deref(), Some("3"));
+        for text in ["", "y", "x[1]", "xs[3]", "xs[2].to", "xs[2].at == 3", "x + 1"] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
 }

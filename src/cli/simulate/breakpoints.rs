@@ -164,7 +164,9 @@ fn action_of_title(title: &str) -> String {
     };
     match title.split_once("]: ").and_then(|(process, rest)| Some((process.split_once('[')?, rest)))
     {
-        Some(((process, number), rest)) if number.parse::<u32>().is_ok() => {
+        Some(((process, number), rest))
+            if number.parse::<u32>().is_ok() && !process.contains(": ") =>
+        {
             format!("{process}: {rest}")
         }
         _ => title.to_owned(),

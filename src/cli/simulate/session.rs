@@ -493,13 +493,13 @@ impl WalkSession<'_> {
     }
 
     /// Returns why an expression of a model that was read with it is no condition in the current state.
-    fn is_no_condition(&self, model: &dyn SourceModel, name: &str, text: &str) -> Option<String> {
+    fn is_no_condition(&self, model: &dyn SourceModel, name: &str) -> Option<String> {
         let searched = model.searched();
         let mut walk = ModelWalk::new(model, walkable(&searched));
         let watch = ExpressionWatch::of_condition(name, model, walk.walked)?;
         walk.watched.push(watch.number);
         self.walk.path.choices().into_iter().for_each(|it| _ = walk.take(it));
-        watch.is_no_condition(&walk, walk.state()?, text)
+        watch.is_no_condition(&walk, walk.state()?)
     }
 
     /// Reads the model again with an expression in addition to those of the breakpoints. `None` if it is no expression.
@@ -522,7 +522,7 @@ impl WalkSession<'_> {
             |it: &NamedExpression| expression_watch::condition(&it.name, &it.text, is_program);
         let conditions = expressions.iter().map(condition).collect();
         match self.job.model_with_conditions(conditions) {
-            Ok(Some(model)) => match self.is_no_condition(&*model, name, text) {
+            Ok(Some(model)) => match self.is_no_condition(&*model, name) {
                 None => Some(SessionStop::Read(ReadModel { model, expressions, command })),
                 Some(why) => {
                     tell(&format!("`{text}` is no condition: {why}"));
