@@ -55,11 +55,38 @@ impl ExpressionWatch {
         steps: &[StepDescription],
     ) -> Option<bool> {
         let is_reported = walked.violations(state).contains(&Violation::Property(self.number));
-        let fails = |it: &StepDescription| {
-            matches!(it.outcome, StepOutcome::Fault(_))
-                && walked.property_judged_by(it.action) == Some(self.number)
-        };
-        (!steps.iter().any(fails)).then_some(is_reported == self.reports_success)
+        let fails = self.fault(walked, steps).is_some();
+        (!fails).then_some(is_reported == self.reports_success)
+    }
+
+    /// Returns the failed evaluation of the expression among the steps of a state.
+    fn fault<'s>(
+        self,
+        walked: &dyn SystemDescription,
+        steps: &'s [StepDescription],
+    ) -> Option<&'s RuntimeFault> {
+        let judges =
+            |it: &&StepDescription| walked.property_judged_by(it.action) == Some(self.number);
+        steps.iter().filter(judges).find_map(|it| match &it.outcome {
+            StepOutcome::Fault(fault) => Some(fault),
+            StepOutcome::Successor(_) => None,
+        })
+    }
+
+    /// Returns why the expression is no condition, as a state shows: its value is a number by its operator, or a
+    /// specification cannot evaluate it.
+    pub(super) fn is_no_condition(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
+        match walk.model.as_program() {
+            Some(program) => program
+                .is_number_as_condition(self.number)
+                .then(|| "its value is a number; compare it with another one".to_owned()),
+            None => self.failure(walk, state),
+        }
+    }
+
+    /// Returns why the expression has no value in a state, if a step of the state tells that.
+    pub(super) fn failure(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
+        self.fault(walk.walked, &walk.walked.steps(state)).map(|it| it.message.clone())
     }
 
     /// Returns the value of the expression in a state: any value in a specification, a number where the language has

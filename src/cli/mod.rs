@@ -32,6 +32,7 @@ mod languages;
 mod line_wrap;
 mod liveness;
 mod model;
+mod model_digest;
 mod model_walk;
 mod new;
 mod next_commands;

@@ -74,7 +74,7 @@ fn check_command(model: &dyn SourceModel, args: &SessionOptions) -> Option<Strin
 }
 
 /// Returns the arguments of a model: its file, its language if the file does not determine it, and its constants.
-fn named(model: &dyn SourceModel) -> Vec<String> {
+pub(super) fn named(model: &dyn SourceModel) -> Vec<String> {
     let mut words = vec![escape::shell(model.name()).into_owned()];
     if Language::from_file_name(model.name()) != Some(model.language()) {
         words.extend(["--language".to_owned(), model.language().name.to_owned()]);

@@ -9,7 +9,7 @@ use crate::search::SearchControl;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The signals that request a stop.
 const STOPPING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
@@ -59,6 +59,41 @@ pub(super) fn end_at_once(code: u8) {
         let always = Arc::new(AtomicBool::new(true));
         // If registration fails, the signal kills the process.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, i32::from(code), always);
+    }
+}
+
+/// Ends the command that runs at a prompt: the first SIGINT stops it, the second ends the process. At the prompt the
+/// first one ends the process.
+pub(super) struct CommandInterrupt {
+    /// Whether the next signal ends the process: one has come, or nothing runs.
+    is_raised: Arc<AtomicBool>,
+}
+
+impl CommandInterrupt {
+    /// Registers the handler.
+    pub(super) fn register() -> CommandInterrupt {
+        let is_raised = Arc::new(AtomicBool::new(false));
+        if !is_ignored(SIGINT) {
+            // If registration fails, the signal kills the process, which loses only the walk.
+            let code = 128 + SIGINT;
+            let flag = is_raised.clone();
+            let _ = signal_hook::flag::register_conditional_shutdown(SIGINT, code, flag);
+            let _ = signal_hook::flag::register(SIGINT, is_raised.clone());
+        }
+        CommandInterrupt { is_raised }
+    }
+
+    /// Waits at the prompt.
+    pub(super) fn at_prompt<T>(&self, wait: impl FnOnce() -> T) -> T {
+        self.is_raised.store(true, Ordering::Relaxed);
+        let result = wait();
+        self.is_raised.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// Returns whether a signal has come since the prompt.
+    pub(super) fn is_raised(&self) -> bool {
+        self.is_raised.load(Ordering::Relaxed)
     }
 }
 

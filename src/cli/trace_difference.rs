@@ -4,7 +4,7 @@ use super::args::TraceArgs;
 use super::failure::{CommandFailure, VERIFIED, VIOLATED};
 use super::trace_position::with_found_trace;
 use super::{CommandResult, print, print_json, warnings};
-use crate::model::{StateValue, StepDescription, StepOutcome};
+use crate::model::{StepDescription, StepOutcome};
 use crate::report::{
     ComparedTrace, TraceStep, difference_as_json, find_difference, print_difference,
 };
@@ -43,11 +43,14 @@ fn read(shown: &Path, dir: &Path) -> Result<ComparedTrace, CommandFailure> {
 }
 
 fn steps_of(found: &FoundTrace<'_>) -> Vec<TraceStep> {
-    let describe = |it: &StepDescription| -> Vec<(String, StateValue)> {
-        match &it.outcome {
-            StepOutcome::Successor(state) => found.walked.describe(state),
-            StepOutcome::Fault(_) => Vec::new(),
-        }
+    let step_of = |it: &StepDescription| {
+        let (values, fault) = match &it.outcome {
+            StepOutcome::Successor(state) => (found.walked.describe(state), None),
+            StepOutcome::Fault(fault) => {
+                (Vec::new(), Some(format!("{}: {}", fault.kind.violation(), fault.message)))
+            }
+        };
+        TraceStep { title: it.title(), values, fault }
     };
-    found.steps.iter().map(|it| TraceStep { title: it.title(), values: describe(it) }).collect()
+    found.steps.iter().map(step_of).collect()
 }

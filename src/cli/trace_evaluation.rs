@@ -4,7 +4,7 @@ use super::args::TraceArgs;
 use super::explored_trace::ExploredTrace;
 use super::expression_watch::{self, ExpressionWatch};
 use super::failure::{CommandFailure, VIOLATED};
-use super::model_walk::ModelWalk;
+use super::model_walk::{ModelWalk, WalkStep};
 use super::reachable_graph::walkable;
 use super::trace::none_to_print;
 use super::trace_position::with_found_trace;
@@ -60,6 +60,7 @@ pub(super) fn evaluate(
         }
         states.extend(walk.state().map(|it| values(&walk, it, &items, &watches)));
     }
+    reject_without_value(&walk, &texts, &watches, &states)?;
     let evaluated = EvaluatedTrace {
         violation: trace.to,
         expressions: texts,
@@ -123,6 +124,26 @@ fn watches_of(items: &[EvaluatedItem], walk: &ModelWalk<'_>) -> Vec<Option<Expre
         EvaluatedItem::Variable(_) => None,
     };
     items.iter().map(watch).collect()
+}
+
+/// Rejects a condition that has a value in no state, with the reason in the first.
+fn reject_without_value(
+    walk: &ModelWalk<'_>,
+    texts: &[String],
+    watches: &[Option<ExpressionWatch>],
+    states: &[Vec<Option<StateValue>>],
+) -> Result<(), CommandFailure> {
+    let Some(first) = walk.steps.first().and_then(WalkStep::state) else { return Ok(()) };
+    for (number, (text, watch)) in texts.iter().zip(watches).enumerate() {
+        let has_value = states.iter().any(|it| it[number].is_some());
+        let why = watch.filter(|_| !has_value).and_then(|it| it.failure(walk, first));
+        if let Some(why) = why {
+            return Err(CommandFailure::wrong(format!(
+                "`{text}` has no value in any state: {why}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the values of the items in a state. `None` where there is no such variable, or the evaluation fails.

@@ -16,22 +16,35 @@ impl TextModel {
         property: u32,
         state: &[u8],
     ) -> Result<Option<StateValue>, RuntimeFault> {
-        let properties = &self.interp.program().properties;
-        let Some(property) = properties.get(PropertyId(property)) else { return Ok(None) };
-        let expr = match &property.kind {
-            PropertyKind::Invariant(expr) => expr,
-            // A condition that has to hold in some state is stored as its negation.
-            PropertyKind::Cover(negation) => match &negation.kind {
-                ExprKind::Unary(UnaryOp::Not, expr) => expr,
-                _ => negation,
-            },
-            _ => return Ok(None),
-        };
+        let Some(expr) = self.condition(property) else { return Ok(None) };
         let value = self.interp.evaluate(expr, state)?;
         Ok(Some(match is_number(expr) {
             true => StateValue::Number(value),
             false => StateValue::Truth(value != 0),
         }))
+    }
+
+    /// Returns whether the expression of a property is a number and no truth value: an arithmetic one, or a constant
+    /// other than 0 and 1.
+    pub fn is_number_as_condition(&self, property: u32) -> bool {
+        self.condition(property).is_some_and(|it| match it.kind {
+            ExprKind::Constant(value) => !(0..=1).contains(&value),
+            ExprKind::Read(_) | ExprKind::Conditional(..) => false,
+            _ => is_number(it),
+        })
+    }
+
+    /// Returns the expression of a property about states.
+    fn condition(&self, property: u32) -> Option<&Expr> {
+        match &self.interp.program().properties.get(PropertyId(property))?.kind {
+            PropertyKind::Invariant(expr) => Some(expr),
+            // A condition that has to hold in some state is stored as its negation.
+            PropertyKind::Cover(negation) => Some(match &negation.kind {
+                ExprKind::Unary(UnaryOp::Not, expr) => expr,
+                _ => negation,
+            }),
+            _ => None,
+        }
     }
 }
 

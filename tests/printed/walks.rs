@@ -184,7 +184,8 @@ fn a_walk_by_hand_goes_on_until_somebody_ends_it_and_an_empty_line_is_the_last_a
     assert_eq!(before.matches(listed).count(), 2, "{before}");
     // With a length it ends there; at random it is twenty steps.
     let ran = folder.answered(&["simulate", "two.dve", "-i", "--steps", "2"], "0\n\n\n\n");
-    assert!(ran.out.ends_with("    2  P.a -> a\n       x: 1 -> 2\n"), "{}", ran.out);
+    let end = "    2  P.a -> a\n       x: 1 -> 2\nthe walk ends here, as --steps says\n";
+    assert!(ran.out.ends_with(end), "{}", ran.out);
     folder.write("ring.dve", RING);
     let ran = folder.answered(&["simulate", "ring.dve", "-i"], "0\n");
     assert!(ran.out.contains("\nstep 0, or a command (h: help):    20  P.a -> a\n"), "{}", ran.out);
@@ -438,8 +439,8 @@ fn a_saved_path_is_replayed() {
         &folder,
         &["simulate", "lock.m", "--replay", "way"],
         &format!(
-            "error: way:3: lock.m has no step `{}` there\n  help: use the model with which the path was saved, with the same --define\n",
-            text.lines().nth(2).unwrap().replace("ask to", "beg to")
+            "error: way:4: lock.m has no step `{}` there\n  help: use the model with which the path was saved, with the same --define\n",
+            text.lines().nth(3).unwrap().replace("ask to", "beg to")
         ),
     );
     folder.write("way", "# mine\n\nnothing\n");
@@ -448,4 +449,17 @@ fn a_saved_path_is_replayed() {
         &["simulate", "lock.m", "--replay", "way"],
         "error: way:3: `nothing` is no step\n  help: a line is the number of a step and its title; `save` of `simulate --interactive` writes such files\n",
     );
+}
+
+#[test]
+fn a_line_that_is_no_text_does_not_end_a_walk() {
+    let folder = Folder::with("lock.m", LOCK);
+    std::fs::write(folder.path("typed"), b"\xff\nstate\nq\n").unwrap();
+    let typed = std::fs::File::open(folder.path("typed")).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spillway"));
+    let ran = command.args(["simulate", "lock.m", "-i"]).current_dir(&folder.0).stdin(typed);
+    let out = String::from_utf8(ran.output().unwrap().stdout).unwrap();
+    let told = parts(&out);
+    assert!(told[0].starts_with("the line is not UTF-8 text\n"), "{out}");
+    assert!(told[1].starts_with("       st = "), "{out}");
 }

@@ -2,6 +2,7 @@
 
 mod sweeps;
 mod tasks;
+mod walks;
 mod watching;
 
 use super::{Bench, GRID, Ran};

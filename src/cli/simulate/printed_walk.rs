@@ -5,6 +5,7 @@ use crate::cli::{output, print};
 use crate::escape;
 use crate::model::{RuntimeFault, StateValue, StepOutcome, Violation};
 use crate::report::{self, WalkChart};
+use std::collections::HashSet;
 
 /// The indentation of the lines below a step.
 pub(super) const MARGIN: &str = "       ";
@@ -165,7 +166,10 @@ impl<'w> PrintedWalk<'w> {
 
     /// Prints the message sequence chart of the last steps.
     pub fn show_chart(&self, last: Option<u64>) {
-        print(&self.chart.text(last, output::columns_of_output()));
+        match self.path.steps.len() {
+            0 | 1 => print_below("the chart is empty: no step has been taken"),
+            _ => print(&self.chart.text(last, output::columns_of_output())),
+        }
     }
 
     /// Prints the current lines of the processes.
@@ -189,18 +193,46 @@ impl<'w> PrintedWalk<'w> {
         }
     }
 
+    /// Returns for each initial state the variables that have not the same value in all of them, unless the titles
+    /// tell the states apart.
+    fn differing_values(&self, options: &[WalkStep]) -> Vec<Vec<(String, StateValue)>> {
+        if have_own_titles(options) {
+            return Vec::new();
+        }
+        let describe =
+            |it: &WalkStep| it.state().map_or(Vec::new(), |it| self.path.walked.describe(it));
+        let mut states: Vec<Vec<(String, StateValue)>> = options.iter().map(describe).collect();
+        let first = states.first().cloned().unwrap_or_default();
+        let is_common = |it: &(String, StateValue)| states.iter().all(|state| state.contains(it));
+        let common: Vec<(String, StateValue)> = first.into_iter().filter(is_common).collect();
+        states.iter_mut().for_each(|state| state.retain(|it| !common.contains(it)));
+        states
+    }
+
     /// Prints steps with their numbers.
     pub fn list(&self, options: &[WalkStep]) {
+        let starts =
+            if self.path.steps.is_empty() { self.differing_values(options) } else { Vec::new() };
         for (number, WalkStep { step, .. }) in options.iter().enumerate() {
             let place = step.spans.first().and_then(|&span| self.path.model.sources().locate(span));
             let place = place.unwrap_or_default();
             let fails = matches!(step.outcome, StepOutcome::Fault(_));
             let fails = if fails { ", fails" } else { "" };
-            let title = step.title();
+            let mut title = step.title();
+            if let Some(values) = starts.get(number).filter(|it| !it.is_empty()) {
+                title += &format!(": {}", report::print_values(values));
+            }
             let title = escape::line(&title);
-            print(&format!("       [{number}] {title}    {}{fails}\n", escape::line(&place)));
+            let line = format!("       [{number}] {title}    {}{fails}", escape::line(&place));
+            print(&format!("{}\n", line.trim_end()));
         }
     }
+}
+
+/// Returns whether all steps have different titles.
+fn have_own_titles(options: &[WalkStep]) -> bool {
+    let titles: HashSet<String> = options.iter().map(|it| it.step.title()).collect();
+    titles.len() == options.len()
 }
 
 /// Formats the operands of a violated property, if there are any.

@@ -11,12 +11,13 @@ use crate::cli::expression_watch::{self, ExpressionWatch};
 use crate::cli::failure::{self, CommandFailure};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
+use crate::cli::signals::CommandInterrupt;
 use crate::cli::{CommandResult, print};
 use crate::model::ProcessLocation;
 use crate::random::SplitMix64;
 use crate::report::{count, wrapped};
 use crate::session::{SearchJob, SourceModel};
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::Path;
 
 /// The maximum number of successive steps that a walk takes without a choice.
@@ -24,6 +25,9 @@ const ALONE_MAX: usize = 20;
 
 /// The maximum number of steps of `until`.
 const UNTIL_MAX: u64 = 10_000;
+
+/// The maximum number of steps of `random`: the walk keeps each step in memory.
+const RANDOM_MAX: u64 = 100_000;
 
 /// The maximum number of steps of one command that are printed while it runs.
 const SHOWN_MAX: u64 = 20;
@@ -60,6 +64,8 @@ struct SessionState {
     length_max: u64,
     /// Whether the next steps were listed since the last step.
     is_listed: bool,
+    /// Ends a command at a signal.
+    interrupt: CommandInterrupt,
 }
 
 /// A model that is read again.
@@ -89,6 +95,7 @@ pub(super) fn hold_session(start: SessionStart<'_>) -> CommandResult {
         random: SplitMix64::new(seed),
         length_max: steps.map_or(u64::MAX, |it| length.saturating_add(it)),
         is_listed: false,
+        interrupt: CommandInterrupt::register(),
     };
     let mut is_new = choices.is_empty();
     let (model, expressions, command) = (job.unreduced_model()?, Vec::new(), None);
@@ -150,6 +157,13 @@ struct StepCount {
     hidden: u64,
 }
 
+/// Reads a line of standard input. `None` at its end.
+fn read_line() -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    io::stdin().lock().read_until(b'\n', &mut line)?;
+    Ok((!line.is_empty()).then_some(line))
+}
+
 /// Prints a line.
 fn tell(line: &str) {
     print(&format!("{line}\n"));
@@ -164,6 +178,7 @@ impl WalkSession<'_> {
         }
         loop {
             if self.is_full() {
+                tell("the walk ends here, as --steps says");
                 return SessionStop::Ended;
             }
             let options = self.options();
@@ -171,8 +186,11 @@ impl WalkSession<'_> {
                 self.walk.list(&options);
             }
             print(&prompt(options.len()));
-            let Some(Ok(line)) = std::io::stdin().lock().lines().next() else {
-                return SessionStop::Ended;
+            let line = self.state.interrupt.at_prompt(read_line);
+            let Ok(Some(line)) = line else { return SessionStop::Ended };
+            let Ok(line) = String::from_utf8(line) else {
+                tell("the line is not UTF-8 text");
+                continue;
             };
             let command = match SessionCommand::parse(&line) {
                 Ok(command) => command,
@@ -240,7 +258,7 @@ impl WalkSession<'_> {
             SessionCommand::ListBreakpoints => self.list_breakpoints(),
             SessionCommand::Delete(number) => self.delete(*number),
             SessionCommand::Save(file) => {
-                match saved_path::save(&self.walk.path, Path::new(file)) {
+                match saved_path::save(&self.walk.path, self.job, Path::new(file)) {
                     Ok(says) => tell(&says),
                     Err(CommandFailure { message, .. }) => tell(&message),
                 }
@@ -347,17 +365,25 @@ impl WalkSession<'_> {
 
     fn take_random(&mut self, most: u64) {
         let mut steps = StepCount::default();
-        while steps.taken < most && !self.is_full() {
+        let why = loop {
+            if steps.taken == most || self.is_full() {
+                break None;
+            }
+            let all = count(steps.taken, "step");
+            if self.state.interrupt.is_raised() {
+                break Some(format!("stopped by a signal after {all}"));
+            }
+            if steps.taken == RANDOM_MAX {
+                break Some(format!("stopped after {all}; Enter takes further steps"));
+            }
             match self.random_step(&mut steps) {
                 Some(false) => {}
-                Some(true) => break,
-                None => {
-                    tell("no step is left");
-                    break;
-                }
+                Some(true) => break None,
+                None => break Some("no step is left".to_owned()),
             }
-        }
+        };
         self.show_hidden(&steps);
+        why.iter().for_each(|it| tell(it));
     }
 
     /// Takes random steps until an expression holds.
@@ -365,7 +391,11 @@ impl WalkSession<'_> {
         let mut steps = StepCount::default();
         let why = loop {
             if self.is_full() {
-                break format!("`{text}` did not hold, and --steps ends the walk here");
+                break format!("`{text}` did not hold");
+            }
+            if self.state.interrupt.is_raised() {
+                let all = count(steps.taken, "step");
+                break format!("`{text}` did not hold; stopped by a signal after {all}");
             }
             if steps.taken == UNTIL_MAX {
                 let all = count(steps.taken, "step");
@@ -462,6 +492,16 @@ impl WalkSession<'_> {
         self.watches.iter().find(is_it).map(|it| it.watch)
     }
 
+    /// Returns why an expression of a model that was read with it is no condition in the current state.
+    fn is_no_condition(&self, model: &dyn SourceModel, name: &str) -> Option<String> {
+        let searched = model.searched();
+        let mut walk = ModelWalk::new(model, walkable(&searched));
+        let watch = ExpressionWatch::of_condition(name, model, walk.walked)?;
+        walk.watched.push(watch.number);
+        self.walk.path.choices().into_iter().for_each(|it| _ = walk.take(it));
+        watch.is_no_condition(&walk, walk.state()?)
+    }
+
     /// Reads the model again with an expression in addition to those of the breakpoints. `None` if it is no expression.
     fn read_with(
         &self,
@@ -482,7 +522,13 @@ impl WalkSession<'_> {
             |it: &NamedExpression| expression_watch::condition(&it.name, &it.text, is_program);
         let conditions = expressions.iter().map(condition).collect();
         match self.job.model_with_conditions(conditions) {
-            Ok(Some(model)) => Some(SessionStop::Read(ReadModel { model, expressions, command })),
+            Ok(Some(model)) => match self.is_no_condition(&*model, name) {
+                None => Some(SessionStop::Read(ReadModel { model, expressions, command })),
+                Some(why) => {
+                    tell(&format!("`{text}` is no condition: {why}"));
+                    None
+                }
+            },
             Ok(None) => {
                 tell("the walk follows a temporal property; no expression is evaluated beside it");
                 None

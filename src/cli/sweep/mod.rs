@@ -8,7 +8,7 @@ mod row_check;
 use super::args::{CheckArgs, SweepArgs};
 use super::failure::{self, CommandFailure};
 use super::signals::SignalHandlers;
-use super::{CommandResult, output, print, print_json, warn};
+use super::{CommandResult, output, print, print_json, say, warn};
 use crate::escape;
 use crate::report::count;
 use crate::search::SearchControl;
@@ -29,6 +29,7 @@ pub(super) fn sweep(args: &SweepArgs) -> CommandResult {
     let file = args.check.config.as_ref();
     let mut config = file.map(|it| CheckConfig::read(it)).transpose()?.unwrap_or_default();
     args.check.apply(&mut config)?;
+    reject_outputs(&config)?;
     let mut lists = std::mem::take(&mut config.sweep).lists();
     lists.extend(args.over.iter().cloned());
     let rows = rows_of(&lists, &config.model.definitions)?;
@@ -66,7 +67,10 @@ pub(super) fn sweep(args: &SweepArgs) -> CommandResult {
     say_warnings(&results);
     match (args.check.run.shown.json, args.format) {
         (true, _) => print_json(&format!("{:#}\n", table.json(model))),
-        (false, Some(_)) => print(&table.csv()),
+        (false, Some(_)) => {
+            print(&table.csv());
+            table.errors().iter().for_each(|(name, error)| say(format!("error: {name}: {error}")));
+        }
         (false, None) => print(&layout.end(&table)),
     }
     Ok(exit_code(&table))
@@ -80,6 +84,25 @@ fn exit_code(table: &SweepTable<'_>) -> u8 {
         table.rows.iter().any(|it| it.code == code) || code == failure::STOPPED && is_short
     };
     worst.into_iter().find(|it| has(*it)).unwrap_or(failure::VERIFIED)
+}
+
+/// Rejects outputs of a configuration file, which apply to one search.
+fn reject_outputs(config: &CheckConfig) -> Result<(), CommandFailure> {
+    match config.output.flags().first() {
+        None => Ok(()),
+        Some((flag, _)) => Err(single_check_only(&format!(
+            "`{}` in the section [output] of the configuration",
+            flag.trim_start_matches('-')
+        ))),
+    }
+}
+
+/// Returns the failure that an option applies to one search.
+fn single_check_only(option: &str) -> CommandFailure {
+    CommandFailure::wrong(format!(
+        "{option} is for a single check, and a sweep has one for each row\n  help: check a row with `spillway check -D \
+         NAME=VALUE`"
+    ))
 }
 
 /// Rejects flags that apply to one search.
@@ -100,10 +123,7 @@ fn reject_single_search_flags(args: &CheckArgs) -> Result<(), CommandFailure> {
     ];
     match given.into_iter().find(|it| it.1) {
         None => Ok(()),
-        Some((flag, _)) => Err(CommandFailure::wrong(format!(
-            "{flag} is for a single check, and a sweep has one for each row\n  help: check a row with `spillway check \
-             -D NAME=VALUE`"
-        ))),
+        Some((flag, _)) => Err(single_check_only(flag)),
     }
 }
 
@@ -112,9 +132,12 @@ fn open_directory(dir: &Path, model: &Path, config: &CheckConfig) -> Result<(), 
     let cannot = |error| CommandFailure::cannot_write("the directory", dir, error);
     let (file, text) = (dir.join(DESCRIPTION), read_text(model)?);
     let CheckConfig { model: reading, properties, search, .. } = config;
+    let automata = properties.automata.iter().map(|it| read_text(it));
+    let automata = automata.collect::<Result<Vec<String>, _>>()?;
     let described = json!({
         "model": model.file_name().map(|it| it.to_string_lossy()),
         "text": text,
+        "automata": automata,
         "config": { "model": reading, "properties": properties, "search": search },
     });
     match fs::read(&file) {

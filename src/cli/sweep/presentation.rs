@@ -53,6 +53,21 @@ impl SweepTable<'_> {
         })
     }
 
+    /// Returns the errors, each once, with the name of its first row.
+    pub fn errors(&self) -> Vec<(String, &str)> {
+        let mut all: Vec<(String, &str)> = Vec::new();
+        for (number, it) in self.rows.iter().enumerate() {
+            let error = it.error().filter(|_| self.stop_reason(number).is_none());
+            let Some(error) = error else { continue };
+            let error = error.strip_prefix("error: ").unwrap_or(error);
+            if all.iter().any(|told| told.1 == error) {
+                continue;
+            }
+            all.push((row_name(&it.constants), error));
+        }
+        all
+    }
+
     /// Returns the results as a JSON object.
     pub fn json(&self, model: &Path) -> Value {
         let growth = growth_of(&self.sized());
@@ -203,7 +218,7 @@ impl TableLayout {
     /// Returns the text after the last row.
     pub fn end(&self, table: &SweepTable<'_>) -> String {
         let mut out = String::new();
-        let mut told: Vec<&str> = Vec::new();
+        let errors = table.errors();
         for (number, it) in table.rows.iter().enumerate() {
             let name = row_name(&it.constants);
             if it.is_reused {
@@ -212,27 +227,18 @@ impl TableLayout {
                     &format!("{name}: the result of an earlier sweep in this directory"),
                 );
             }
-            match (table.stop_reason(number), it.error()) {
-                (Some("signal"), _) => out += &row("stopped", &format!("{name}: by a signal")),
-                (Some(_), _) => {
+            match table.stop_reason(number) {
+                Some("signal") => out += &row("stopped", &format!("{name}: by a signal")),
+                Some(_) => {
                     out += &row(
                         "stopped",
                         &format!("{name}: at a limit, or without space; all figures are so far"),
                     );
                 }
-                (None, Some(error)) if !told.contains(&error) => {
-                    told.push(error);
-                    let error = error.strip_prefix("error: ").unwrap_or(error);
-                    out += &wrapped(
-                        &format!("  error    {name}: "),
-                        error.lines().next().unwrap_or(error),
-                    );
-                    error
-                        .lines()
-                        .skip(1)
-                        .for_each(|it| out += &format!("           {}\n", escape::line(it)));
+                None => {
+                    let first = errors.iter().find(|it| it.0 == name);
+                    first.iter().for_each(|(_, error)| out += &error_rows(&name, error));
                 }
-                (None, _) => {}
             }
         }
         if let Some(estimate) = estimate_next(&table.sized()) {
@@ -245,6 +251,14 @@ impl TableLayout {
         }
         out
     }
+}
+
+/// Formats the error of a row.
+fn error_rows(name: &str, error: &str) -> String {
+    let mut lines = error.lines();
+    let mut out = wrapped(&format!("  error    {name}: "), lines.next().unwrap_or(error));
+    lines.for_each(|it| out += &format!("           {}\n", escape::line(it)));
+    out
 }
 
 /// Formats an estimate.

@@ -1,8 +1,11 @@
 //! The check of a row, in a process of its own: its memory limit is that of the process, and a row that fails leaves
 //! the others alone.
 
-use super::constants::{RowConstants, row_folder};
+use super::constants::{RowConstants, row_folder, row_name};
+use crate::cli::command::ModelInput;
 use crate::cli::failure::{self, CommandFailure};
+use crate::cli::model;
+use crate::cli::model_digest::model_digest;
 use crate::search::SearchControl;
 use crate::session::config::{format_duration, format_size};
 use crate::session::{CheckConfig, Error, RunLimits, SavedCheck, SearchDirectory};
@@ -94,7 +97,7 @@ pub(super) fn check_row(
     setup: &SweepSetup<'_>,
     constants: RowConstants,
 ) -> Result<RowResult, CommandFailure> {
-    let kept = setup.dir.map(|dir| KeptRow::of(dir, &constants));
+    let kept = setup.dir.map(|dir| KeptRow::open(dir, setup, &constants)).transpose()?;
     if let Some((code, document)) = kept.as_ref().and_then(KeptRow::result) {
         return Ok(RowResult { constants, code, document, is_reused: true });
     }
@@ -112,7 +115,7 @@ pub(super) fn check_row(
     let result = RowResult { constants, code, document, is_reused: false };
     match &kept {
         Some(kept) if [failure::VERIFIED, failure::VIOLATED].contains(&code) => {
-            kept.keep(code, &result.document)?;
+            kept.keep(Some((code, &result.document)))?;
         }
         _ => {}
     }
@@ -137,13 +140,19 @@ fn run_check(
     setup: &SweepSetup<'_>,
     constants: &RowConstants,
 ) -> Result<(u8, Value), CommandFailure> {
-    let mut config = setup.config.clone();
-    config.model.definitions.extend(constants.iter().cloned());
+    let config = row_config(setup, constants);
     let text = toml::to_string(&config).map_err(|error| {
         CommandFailure::wrong(format!("the configuration cannot be written: {error}"))
     })?;
     command.args(["--config", "/dev/stdin", "--json", "--no-trace", "--"]).arg(setup.model);
     run(command, Some(&text), setup.control)
+}
+
+/// Returns the configuration of a row.
+fn row_config(setup: &SweepSetup<'_>, constants: &RowConstants) -> CheckConfig {
+    let mut config = setup.config.clone();
+    config.model.definitions.extend(constants.iter().cloned());
+    config
 }
 
 /// Returns whether a directory has a search or a check of several.
@@ -227,24 +236,57 @@ struct KeptRow {
     folder: PathBuf,
     /// The file of its result.
     file: PathBuf,
+    /// The digest of its model. `None` if the model has an error.
+    digest: Option<String>,
 }
 
 impl KeptRow {
-    fn of(dir: &Path, constants: &RowConstants) -> KeptRow {
+    /// Opens the row of these constants: a new one, or one whose model is still the same.
+    fn open(
+        dir: &Path,
+        setup: &SweepSetup<'_>,
+        constants: &RowConstants,
+    ) -> Result<KeptRow, CommandFailure> {
         let name = row_folder(constants);
-        KeptRow { folder: dir.join(&name), file: dir.join(format!("{name}.json")) }
+        let input = ModelInput::new(setup.model, &row_config(setup, constants))?;
+        // The check of the row reports an error in the model.
+        let model = model::open_any(&input, model::open_widest).ok();
+        let digest = model.map(|(model, _)| model_digest(&*model));
+        let (folder, file) = (dir.join(&name), dir.join(format!("{name}.json")));
+        let kept = KeptRow { folder, file, digest };
+        let is_same = kept.read().is_some_and(|it| it["model"] == json!(kept.digest));
+        let is_begun = kept.result().is_some() || has_search(&kept.folder);
+        match (is_same, is_begun) {
+            (true, _) => {}
+            (false, false) => kept.keep(None)?,
+            (false, true) => {
+                return Err(CommandFailure::wrong(format!(
+                    "the row {} in {} is of another model: a file that the model reads has changed\n  help: use a new \
+                     directory",
+                    row_name(constants),
+                    dir.display()
+                )));
+            }
+        }
+        Ok(kept)
+    }
+
+    fn read(&self) -> Option<Value> {
+        serde_json::from_slice(&fs::read(&self.file).ok()?).ok()
     }
 
     /// Returns the exit code and the JSON object of a complete row.
     fn result(&self) -> Option<(u8, Value)> {
-        let mut whole: Value = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
+        let mut whole = self.read()?;
         let code = u8::try_from(whole["exit_code"].as_u64()?).ok()?;
         Some((code, whole["result"].take()))
     }
 
-    /// Keeps the result of a complete row.
-    fn keep(&self, code: u8, document: &Value) -> Result<(), CommandFailure> {
-        let text = format!("{:#}\n", json!({ "exit_code": code, "result": document }));
+    /// Keeps the digest of the model, and the result of a complete row.
+    fn keep(&self, result: Option<(u8, &Value)>) -> Result<(), CommandFailure> {
+        let (code, document) = result.unzip();
+        let whole = json!({ "model": self.digest, "exit_code": code, "result": document });
+        let text = format!("{whole:#}\n");
         super::replace_file(&self.file, &text)
     }
 }

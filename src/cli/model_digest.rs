@@ -1,0 +1,14 @@
+//! The identity of a model that a file of ours belongs to.
+
+use crate::session::SourceModel;
+use crate::session::config::ModelConfig;
+use serde_json::json;
+
+/// Returns the digest of the texts of a model and of what determines its steps beside them. The names of its files and
+/// its properties have no effect on it.
+pub(super) fn model_digest(model: &dyn SourceModel) -> String {
+    let texts: Vec<&str> = model.sources().model_files().map(|it| it.text.as_str()).collect();
+    let ModelConfig { definitions, overflow, lossy, .. } = model.model_config();
+    let identity = json!([model.language().name, texts, definitions, overflow, lossy]);
+    blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
+}
