@@ -452,6 +452,8 @@ Right == TLCGet("distinct") = 5 /\ TLCGet("generated") = 11 /\ TLCGet("diameter"
 Recorded == Stats.distinct = 5 /\ Stats.generated = 11 /\ Stats.diameter = 4 /\ Stats.initial = 3
 Wrong == TLCGet("distinct") = 6
 Failing == TLCGet("wrong") = 6
+Early == TLCGet("level") < 3
+Level == TLCGet("level")
 ====
 "#;
 
@@ -516,6 +518,20 @@ fn a_postcondition_that_cannot_be_evaluated_is_violated() {
                     argument \"wrong\" at Counting.tla:11:1, after the search\n";
     assert_eq!(ran.code, 1);
     assert!(ran.out.starts_with(headline), "{}", ran.out);
+}
+
+#[test]
+fn the_level_of_a_state_is_not_evaluated() {
+    let told = "TLCGet(\"level\"), which states do not keep, cannot be evaluated";
+    for section in ["INVARIANT", "CONSTRAINT", "ACTION_CONSTRAINT"] {
+        let ran = counting(&format!("{section} Early\n")).run(&["check", "Counting.tla"]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{section}");
+        let found = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(found.contains(told) && found.contains("Counting.tla:12:"), "{}", ran.out);
+    }
+    let ran = counting("VIEW Level\n").run(&["check", "Counting.tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains(told), "{}", ran.err);
 }
 
 #[test]

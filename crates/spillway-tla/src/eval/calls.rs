@@ -475,7 +475,7 @@ impl OperatorHost for StandardCall<'_, '_> {
         }
     }
 
-    fn level(&self) -> u32 {
+    fn level(&self) -> Option<u32> {
         self.evaluator.level
     }
 

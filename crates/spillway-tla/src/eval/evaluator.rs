@@ -45,8 +45,8 @@ pub struct Evaluator<'p> {
     pub(super) state_memos: StateMemos,
     /// The number of calls under way.
     pub(super) depth: u32,
-    /// The level of the state, 1 for initial states.
-    pub(super) level: u32,
+    /// The level of the state, 1 for initial states, if the search knows it.
+    pub(super) level: Option<u32>,
     /// The counts of the search, once it has visited all states.
     pub(super) statistics: Option<SearchStatistics>,
     /// The lines that the specification printed.
@@ -104,7 +104,7 @@ impl<'p> Evaluator<'p> {
             failed_tables: vec![false; program.memo_reads.len()],
             state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
-            level: 0,
+            level: None,
             statistics: None,
             printed: Vec::new(),
             generation: Default::default(),

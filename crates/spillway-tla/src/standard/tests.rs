@@ -13,6 +13,7 @@ struct TestHost {
     callback: Callback,
     printed: Vec<String>,
     environment: BTreeMap<String, String>,
+    level: Option<u32>,
 }
 
 impl ClosureHost for TestHost {
@@ -34,8 +35,8 @@ impl OperatorHost for TestHost {
         None
     }
 
-    fn level(&self) -> u32 {
-        7
+    fn level(&self) -> Option<u32> {
+        self.level
     }
 
     fn environment(&self) -> &BTreeMap<String, String> {
@@ -57,7 +58,13 @@ fn host() -> TestHost {
         symbols.intern(text);
     }
     let environment = BTreeMap::from([("a".to_owned(), "12".to_owned())]);
-    TestHost { symbols, callback: |it| Ok(it[0].clone()), printed: Vec::new(), environment }
+    TestHost {
+        symbols,
+        callback: |it| Ok(it[0].clone()),
+        printed: Vec::new(),
+        environment,
+        level: Some(7),
+    }
 }
 
 fn symbol(text: &str) -> Symbol {
@@ -247,6 +254,9 @@ fn operators_of_the_module_tlc() {
     check(AssertEq, &[int(1), int(2)], "FALSE");
     check(RandomElement, &[set(&[1])], "error: RandomElement of TLC cannot be evaluated");
     let mut host = host();
+    host.level = None;
+    let told = "error: TLCGet(\"level\"), which states do not keep, cannot be evaluated";
+    assert_eq!(result(&mut host, TlcGet, &[string("level")]), told);
     assert_eq!(result(&mut host, Print, &[string("a"), int(1)]), "1");
     assert_eq!(result(&mut host, PrintT, &[tuple(&[1])]), "TRUE");
     assert_eq!(host.printed, ["\"a\"", "<<1>>"]);
