@@ -547,3 +547,59 @@ fn a_postcondition_is_not_evaluated_before_every_state_is_visited() {
     assert!(ran.out.contains("VIOLATED: invariant: Small"), "{}", ran.out);
     assert!(!ran.out.contains("Wrong"), "{}", ran.out);
 }
+
+/// A specification with sets that cannot be enumerated, in variables or in a view.
+const UNLISTED: &str = r"---- MODULE Unlisted ----
+EXTENDS Integers, Sequences
+VARIABLES x, f
+Unbounded == <<0, Seq({1})>>
+Strings == [a |-> 0, b |-> {STRING}]
+Functions == <<0, [Nat -> {1}]>>
+Domain == [i \in {Nat} |-> 0]
+Deep == <<0, <<[a |-> <<Nat>>]>> >>
+Init == x = 0 /\ f = {}
+Next == x' = (x + 1) % 3 /\ f' = f
+StartsSequences == x = 0 /\ f = <<x, Seq({1})>>
+StepsDeep == x' = (x + 1) % 3 /\ f' = Deep
+Endless == LET F[i \in Nat] == F[i + 1] IN F[x]
+Late == IF x = 2 THEN Head(<<>>) ELSE x
+====
+";
+
+fn unlisted(configuration: &str) -> Folder {
+    let folder = Folder::with("Unlisted.tla", UNLISTED);
+    folder.write("Unlisted.cfg", configuration);
+    folder
+}
+
+#[test]
+fn a_set_that_cannot_be_enumerated_is_not_part_of_a_state_or_a_view() {
+    let told = "the set cannot be enumerated: set";
+    for (view, set) in [
+        ("Unbounded", "Seq({1})"),
+        ("Strings", "STRING"),
+        ("Functions", "[Nat -> {1}]"),
+        ("Domain", "Nat"),
+        ("Deep", "Nat"),
+    ] {
+        let folder = unlisted(&format!("INIT Init\nNEXT Next\nVIEW {view}\n"));
+        let ran = folder.run(&["check", "Unlisted.tla"]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{view}: {}", ran.err);
+        assert!(ran.err.contains(&format!("{told} {set}")), "{view}: {}", ran.err);
+    }
+    for (start, next, line) in [("StartsSequences", "Next", 11), ("Init", "StepsDeep", 12)] {
+        let folder = unlisted(&format!("INIT {start}\nNEXT {next}\n"));
+        let ran = folder.run(&["check", "Unlisted.tla"]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
+        let found = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let place = format!("Unlisted.tla:{line}:");
+        assert!(found.contains(told) && found.contains(&place), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_view_whose_evaluation_does_not_end_is_an_error() {
+    let ran = unlisted("INIT Init\nNEXT Next\nVIEW Endless\n").run(&["check", "Unlisted.tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("the evaluation is nested too deeply"), "{}", ran.err);
+}

@@ -465,6 +465,10 @@ impl ClosureHost for StandardCall<'_, '_> {
     fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
         self.evaluator.call_closure(closure, argument)
     }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.evaluator.infinite_components
+    }
 }
 
 impl OperatorHost for StandardCall<'_, '_> {

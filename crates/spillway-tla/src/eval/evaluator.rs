@@ -49,6 +49,8 @@ pub struct Evaluator<'p> {
     pub(super) level: Option<u32>,
     /// The counts of the search, once it has visited all states.
     pub(super) statistics: Option<SearchStatistics>,
+    /// Whether a set that cannot be enumerated became a component of a value.
+    pub(super) infinite_components: bool,
     /// The lines that the specification printed.
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
@@ -106,6 +108,7 @@ impl<'p> Evaluator<'p> {
             depth: 0,
             level: None,
             statistics: None,
+            infinite_components: false,
             printed: Vec::new(),
             generation: Default::default(),
         }
@@ -691,5 +694,9 @@ impl ClosureHost for Evaluator<'_> {
 
     fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
         self.call_closure(closure, argument)
+    }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.infinite_components
     }
 }

@@ -53,6 +53,10 @@ pub trait ClosureHost {
     /// The evaluation fails.
     fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value>;
 
+    /// Returns whether a set that cannot be enumerated became a component of a value. Values are searched for one only
+    /// then.
+    fn infinite_components(&mut self) -> &mut bool;
+
     /// Evaluates a closure that is a predicate.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ struct TestHost {
     printed: Vec<String>,
     environment: BTreeMap<String, String>,
     level: Option<u32>,
+    infinite_components: bool,
 }
 
 impl ClosureHost for TestHost {
@@ -23,6 +24,10 @@ impl ClosureHost for TestHost {
 
     fn apply_closure(&mut self, _: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
         (self.callback)(std::slice::from_ref(argument))
+    }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.infinite_components
     }
 }
 
@@ -64,6 +69,7 @@ fn host() -> TestHost {
         printed: Vec::new(),
         environment,
         level: Some(7),
+        infinite_components: false,
     }
 }
 

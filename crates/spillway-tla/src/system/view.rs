@@ -43,21 +43,22 @@ impl View {
         let representative = self.group.as_ref().map(|it| it.representative(state)).transpose()?;
         evaluator.set_state(representative.as_deref().unwrap_or(state));
         let value = evaluator.evaluate(self.definition)?;
-        let value = sets::normalise(evaluator, value)?;
+        let value = sets::stored(evaluator, value)?;
         let mut row = Vec::with_capacity(state.len() + 1);
         row.extend_from_slice(state);
         row.push(value);
         Ok(row)
     }
 
-    /// Returns the rows of the states of a sample. States whose view cannot be evaluated are left out.
+    /// Returns the rows of the states of a sample, up to the first one whose view cannot be evaluated. A search ends there,
+    /// and an endless recursion takes long in every state.
     pub(super) fn rows(
         &self,
         program: &CompiledSpecification,
         sample: &[Vec<Value>],
     ) -> Vec<Vec<Value>> {
         let mut evaluator = Evaluator::new(program);
-        sample.iter().filter_map(|it| self.row(&mut evaluator, it).ok()).collect()
+        sample.iter().map_while(|it| self.row(&mut evaluator, it).ok()).collect()
     }
 }
 
