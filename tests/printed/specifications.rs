@@ -156,7 +156,7 @@ fn what_is_not_checked_or_applied_is_named() {
         "{}",
         ran.out
     );
-    assert!(ran.out.contains("Doors.tla: every reachable state was visited"), "{}", ran.out);
+    assert!(ran.out.contains("Doors.tla: every value of the view was visited"), "{}", ran.out);
     let row = "  never executed  1 of 3 actions: Never (Doors.tla:15)\n";
     assert!(ran.out.contains(row), "{}", ran.out);
     let ran = folder.run(&["check", "Doors.tla", "--strict"]);
@@ -258,6 +258,8 @@ fn with_a_view_states_with_its_value_are_one() {
         let ran = folder.run(&["check", "Doors.tla", "--store", store]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{store}");
         assert!(ran.out.contains("found    4 states, 8 transitions, 3 levels"), "{}", ran.out);
+        let sentence = "Doors.tla: verified: every value of the view was visited, no violation";
+        assert!(ran.out.starts_with(sentence), "{}", ran.out);
         let row = "  reduced  by VIEW, which preserves nothing: states with equal View are one\n";
         assert!(ran.out.contains(row), "{}", ran.out);
     }
@@ -268,8 +270,9 @@ fn with_a_view_states_with_its_value_are_one() {
     folder.write("Doors.tla", &DOORS.replace("View == seen", "View == CHOOSE p \\in seen : TRUE"));
     let ran = folder.run(&["check", "Doors.tla"]);
     assert_eq!(ran.code, 2, "{}", ran.out);
-    let why =
-        "the model failed: VIEW: no element of the set satisfies the predicate of CHOOSE: set {}\n";
+    let why = "the model failed: VIEW: no element of the set satisfies the predicate of CHOOSE: set {}, \
+               in the state at = <<\"out\", \"out\">>, seen = {}\n  \
+               help: correct the model and check it again in an empty directory\n";
     assert!(ran.err.contains(why) && !ran.err.contains("failed: the model"), "{}", ran.err);
 }
 
@@ -563,6 +566,7 @@ StartsSequences == x = 0 /\ f = <<x, Seq({1})>>
 StepsDeep == x' = (x + 1) % 3 /\ f' = Deep
 Endless == LET F[i \in Nat] == F[i + 1] IN F[x]
 Late == IF x = 2 THEN Head(<<>>) ELSE x
+Even == x = 0
 ====
 ";
 
@@ -595,6 +599,24 @@ fn a_set_that_cannot_be_enumerated_is_not_part_of_a_state_or_a_view() {
         let place = format!("Unlisted.tla:{line}:");
         assert!(found.contains(told) && found.contains(&place), "{}", ran.out);
     }
+}
+
+#[test]
+fn a_state_that_a_view_leaves_out_is_not_said_to_be_unreachable() {
+    let folder = unlisted("INIT Init\nNEXT Next\nVIEW Even\n");
+    let ran = folder.run(&["check", "Unlisted.tla", "--cover", "x = 2"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let told = "Unlisted.tla: VIOLATED: cover: x = 2 at cover:1:1, in no visited state; VIEW leaves others out";
+    let found = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(found.starts_with(told), "{}", ran.out);
+}
+
+#[test]
+fn a_view_that_fails_is_shown_with_its_state() {
+    let ran = unlisted("INIT Init\nNEXT Next\nVIEW Late\n").run(&["check", "Unlisted.tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("in the state x = 2, f = {}\n  help: correct"), "{}", ran.err);
+    assert_eq!(ran.err.matches("the model failed").count(), 1, "{}", ran.err);
 }
 
 #[test]

@@ -450,6 +450,20 @@ fn restore(content: &CapturedContent) -> SlotContent {
     }
 }
 
+impl ClosureHost for Evaluator<'_> {
+    fn symbols(&self) -> &SymbolTable {
+        &self.program.symbols
+    }
+
+    fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
+        self.call_closure(closure, argument)
+    }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.infinite_components
+    }
+}
+
 /// The evaluator as the host of a standard operator.
 struct StandardCall<'e, 'p> {
     evaluator: &'e mut Evaluator<'p>,

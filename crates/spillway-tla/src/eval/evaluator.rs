@@ -7,10 +7,9 @@ use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
 use crate::resolve::tree::BinaryOperator;
 use crate::standard::{
-    ClosureHost, Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers,
-    sets,
+    Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers, sets,
 };
-use crate::value::{CapturedOperator, LazyValue, LiteralValue, SymbolTable, Value};
+use crate::value::{CapturedOperator, LazyValue, LiteralValue, Value};
 use triomphe::Arc;
 
 /// The greatest depth of nested calls.
@@ -684,19 +683,5 @@ fn compare_at_hand(operator: BinaryOperator, left: &Value, right: &Value) -> Opt
             Some(result.map(|it| it == (operator == BinaryOperator::In)))
         }
         _ => None,
-    }
-}
-
-impl ClosureHost for Evaluator<'_> {
-    fn symbols(&self) -> &SymbolTable {
-        &self.program.symbols
-    }
-
-    fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
-        self.call_closure(closure, argument)
-    }
-
-    fn infinite_components(&mut self) -> &mut bool {
-        &mut self.infinite_components
     }
 }

@@ -21,8 +21,13 @@ pub(super) struct View {
 
 /// The view of a state cannot be evaluated.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("VIEW: {0}")]
-struct NoView(String);
+#[error("VIEW: {reason}, in the state {state}")]
+struct NoView {
+    /// The failure of the evaluation.
+    reason: String,
+    /// The state: `x = 1, y = 2`.
+    state: String,
+}
 
 impl View {
     pub(super) fn new(definition: DefinitionId, group: Option<SymmetryGroup>) -> View {
@@ -119,9 +124,18 @@ impl SpecificationSystem {
             return self.stored_state(state);
         };
         let failed = |failure: Box<crate::standard::Failure>| {
-            ModelError::failed(NoView(failure.text(&self.program.symbols)))
+            let reason = failure.text(&self.program.symbols);
+            ModelError::failed(NoView { reason, state: self.assignments(state) })
         };
         view.row(viewer, state).map(Cow::Owned).map_err(failed)
+    }
+
+    /// Returns the variables of a state with their values as text: `x = 1, y = 2`.
+    fn assignments(&self, state: &[Value]) -> String {
+        let name = |at: usize| self.program.variable_name(at);
+        let value = |it: &Value| it.text(&self.program.symbols).to_string();
+        let each = state.iter().enumerate().map(|(at, it)| format!("{} = {}", name(at), value(it)));
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the name of the view, if the configuration has one.
