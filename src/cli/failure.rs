@@ -122,10 +122,10 @@ impl CommandFailure {
                 return Self { code: STOPPED, ..Self::cannot_open(dir, error) };
             }
             spill::Error::Source { .. } => {
-                let (dir, word) = (dir.display(), escape::shell_path(dir));
+                // The directory keeps the text of the model.
                 return Self::wrong(format!(
-                    "{dir}: {error}\n  the search stopped at its last checkpoint\n  help: `spillway resume {word}` \
-                     resumes it once the model succeeds"
+                    "{}: {error}\n  help: correct the model and check it again in an empty directory",
+                    dir.display()
                 ));
             }
             spill::Error::Levels { .. } => {

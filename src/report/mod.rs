@@ -300,6 +300,8 @@ pub struct ViolationReport {
     pub count: u64,
     /// The position in the source, if there is one.
     pub place: Option<SourceLocation>,
+    /// Whether each visited state represents all states with an equal view, so that others were not checked.
+    pub viewed: bool,
 }
 
 impl ViolationReport {
@@ -311,7 +313,11 @@ impl ViolationReport {
 
     /// Returns where the violation is, if there is no path to it.
     fn place_without_trace(&self) -> &'static str {
-        if self.kind == POSTCONDITION { "after the search" } else { "in no reachable state" }
+        match (self.kind, self.viewed) {
+            (POSTCONDITION, _) => "after the search",
+            (_, true) => "in no visited state; VIEW leaves others out",
+            (_, false) => "in no reachable state",
+        }
     }
 
     /// Formats the number of violations, if it is above one, as a suffix.
@@ -420,6 +426,7 @@ pub fn violations(
     outcome: &SearchOutcome,
 ) -> Vec<ViolationReport> {
     let in_levels = !preserves_depth(model);
+    let viewed = model.capabilities().views.is_some();
     let is_whole = model.capabilities().postponing.is_none() && preserved.has(PropertyClass::Depth);
     let may_be_longer =
         |check| outcome.hunted.as_ref().is_some_and(|it| it.check == check && !it.is_shortest);
@@ -444,7 +451,7 @@ pub fn violations(
                 ViolationLabel::new(model.description(), check, step, sources);
             let (count, shortest) =
                 (finding.count, is_whole && !in_levels && !may_be_longer(check));
-            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
+            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place, viewed }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
@@ -460,7 +467,7 @@ pub fn violations(
                 None => name,
             };
             let (depth, shortest, in_levels, count) = (0, true, false, 0);
-            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
+            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place, viewed }
         }));
     }
     all

@@ -186,7 +186,9 @@ fn print_verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let clean = "no violation was found";
     let all_asked = scope.unchecked.is_empty() && scope.unjudged_states(outcome) == 0;
+    let has_views = report.model.capabilities().views.is_some();
     let visited = match report.reductions.iter().any(|it| it.proviso.is_some()) {
+        _ if has_views => "every value of the view was visited",
         false => "every reachable state was visited",
         true => "every state of the reduced system was visited",
     };

@@ -156,7 +156,7 @@ fn what_is_not_checked_or_applied_is_named() {
         "{}",
         ran.out
     );
-    assert!(ran.out.contains("Doors.tla: every reachable state was visited"), "{}", ran.out);
+    assert!(ran.out.contains("Doors.tla: every value of the view was visited"), "{}", ran.out);
     let row = "  never executed  1 of 3 actions: Never (Doors.tla:15)\n";
     assert!(ran.out.contains(row), "{}", ran.out);
     let ran = folder.run(&["check", "Doors.tla", "--strict"]);
@@ -258,6 +258,8 @@ fn with_a_view_states_with_its_value_are_one() {
         let ran = folder.run(&["check", "Doors.tla", "--store", store]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{store}");
         assert!(ran.out.contains("found    4 states, 8 transitions, 3 levels"), "{}", ran.out);
+        let sentence = "Doors.tla: verified: every value of the view was visited, no violation";
+        assert!(ran.out.starts_with(sentence), "{}", ran.out);
         let row = "  reduced  by VIEW, which preserves nothing: states with equal View are one\n";
         assert!(ran.out.contains(row), "{}", ran.out);
     }
@@ -268,8 +270,9 @@ fn with_a_view_states_with_its_value_are_one() {
     folder.write("Doors.tla", &DOORS.replace("View == seen", "View == CHOOSE p \\in seen : TRUE"));
     let ran = folder.run(&["check", "Doors.tla"]);
     assert_eq!(ran.code, 2, "{}", ran.out);
-    let why =
-        "the model failed: VIEW: no element of the set satisfies the predicate of CHOOSE: set {}\n";
+    let why = "the model failed: VIEW: no element of the set satisfies the predicate of CHOOSE: set {}, \
+               in the state at = <<\"out\", \"out\">>, seen = {}\n  \
+               help: correct the model and check it again in an empty directory\n";
     assert!(ran.err.contains(why) && !ran.err.contains("failed: the model"), "{}", ran.err);
 }
 
@@ -452,6 +455,8 @@ Right == TLCGet("distinct") = 5 /\ TLCGet("generated") = 11 /\ TLCGet("diameter"
 Recorded == Stats.distinct = 5 /\ Stats.generated = 11 /\ Stats.diameter = 4 /\ Stats.initial = 3
 Wrong == TLCGet("distinct") = 6
 Failing == TLCGet("wrong") = 6
+Early == TLCGet("level") < 3
+Level == TLCGet("level")
 ====
 "#;
 
@@ -519,6 +524,20 @@ fn a_postcondition_that_cannot_be_evaluated_is_violated() {
 }
 
 #[test]
+fn the_level_of_a_state_is_not_evaluated() {
+    let told = "TLCGet(\"level\"), which states do not keep, cannot be evaluated";
+    for section in ["INVARIANT", "CONSTRAINT", "ACTION_CONSTRAINT"] {
+        let ran = counting(&format!("{section} Early\n")).run(&["check", "Counting.tla"]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{section}");
+        let found = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(found.contains(told) && found.contains("Counting.tla:12:"), "{}", ran.out);
+    }
+    let ran = counting("VIEW Level\n").run(&["check", "Counting.tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains(told), "{}", ran.err);
+}
+
+#[test]
 fn a_postcondition_is_not_evaluated_before_every_state_is_visited() {
     let folder = counting("POSTCONDITION Wrong\n");
     let ran = folder.run(&["check", "Counting.tla", "--dir", "d", "--max-states", "2"]);
@@ -530,4 +549,79 @@ fn a_postcondition_is_not_evaluated_before_every_state_is_visited() {
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("VIOLATED: invariant: Small"), "{}", ran.out);
     assert!(!ran.out.contains("Wrong"), "{}", ran.out);
+}
+
+/// A specification with sets that cannot be enumerated, in variables or in a view.
+const UNLISTED: &str = r"---- MODULE Unlisted ----
+EXTENDS Integers, Sequences
+VARIABLES x, f
+Unbounded == <<0, Seq({1})>>
+Strings == [a |-> 0, b |-> {STRING}]
+Functions == <<0, [Nat -> {1}]>>
+Domain == [i \in {Nat} |-> 0]
+Deep == <<0, <<[a |-> <<Nat>>]>> >>
+Init == x = 0 /\ f = {}
+Next == x' = (x + 1) % 3 /\ f' = f
+StartsSequences == x = 0 /\ f = <<x, Seq({1})>>
+StepsDeep == x' = (x + 1) % 3 /\ f' = Deep
+Endless == LET F[i \in Nat] == F[i + 1] IN F[x]
+Late == IF x = 2 THEN Head(<<>>) ELSE x
+Even == x = 0
+====
+";
+
+fn unlisted(configuration: &str) -> Folder {
+    let folder = Folder::with("Unlisted.tla", UNLISTED);
+    folder.write("Unlisted.cfg", configuration);
+    folder
+}
+
+#[test]
+fn a_set_that_cannot_be_enumerated_is_not_part_of_a_state_or_a_view() {
+    let told = "the set cannot be enumerated: set";
+    for (view, set) in [
+        ("Unbounded", "Seq({1})"),
+        ("Strings", "STRING"),
+        ("Functions", "[Nat -> {1}]"),
+        ("Domain", "Nat"),
+        ("Deep", "Nat"),
+    ] {
+        let folder = unlisted(&format!("INIT Init\nNEXT Next\nVIEW {view}\n"));
+        let ran = folder.run(&["check", "Unlisted.tla"]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{view}: {}", ran.err);
+        assert!(ran.err.contains(&format!("{told} {set}")), "{view}: {}", ran.err);
+    }
+    for (start, next, line) in [("StartsSequences", "Next", 11), ("Init", "StepsDeep", 12)] {
+        let folder = unlisted(&format!("INIT {start}\nNEXT {next}\n"));
+        let ran = folder.run(&["check", "Unlisted.tla"]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
+        let found = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let place = format!("Unlisted.tla:{line}:");
+        assert!(found.contains(told) && found.contains(&place), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_state_that_a_view_leaves_out_is_not_said_to_be_unreachable() {
+    let folder = unlisted("INIT Init\nNEXT Next\nVIEW Even\n");
+    let ran = folder.run(&["check", "Unlisted.tla", "--cover", "x = 2"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let told = "Unlisted.tla: VIOLATED: cover: x = 2 at cover:1:1, in no visited state; VIEW leaves others out";
+    let found = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(found.starts_with(told), "{}", ran.out);
+}
+
+#[test]
+fn a_view_that_fails_is_shown_with_its_state() {
+    let ran = unlisted("INIT Init\nNEXT Next\nVIEW Late\n").run(&["check", "Unlisted.tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("in the state x = 2, f = {}\n  help: correct"), "{}", ran.err);
+    assert_eq!(ran.err.matches("the model failed").count(), 1, "{}", ran.err);
+}
+
+#[test]
+fn a_view_whose_evaluation_does_not_end_is_an_error() {
+    let ran = unlisted("INIT Init\nNEXT Next\nVIEW Endless\n").run(&["check", "Unlisted.tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("the evaluation is nested too deeply"), "{}", ran.err);
 }

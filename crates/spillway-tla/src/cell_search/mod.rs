@@ -345,7 +345,7 @@ impl<'p> Search<'p> {
     fn view(&mut self, state: &[Value], view: crate::resolve::ids::DefinitionId) -> Outcome<Value> {
         self.evaluator.set_state(state);
         let value = self.evaluator.evaluate(view)?;
-        sets::normalise(&mut self.evaluator, value)
+        sets::stored(&mut self.evaluator, value)
     }
 
     fn check(&mut self, state: &[Value]) -> Result<(), SearchStop> {

@@ -77,7 +77,7 @@ impl Evaluator<'_> {
         value: Value,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
-        let value = if value.is_canonical() { value } else { sets::normalise(self, value)? };
+        let value = sets::stored(self, value)?;
         let is_part = (variable as usize) < self.program.variable_count();
         *self.assigned(variable) = Some(value);
         self.generation.unassigned -= usize::from(is_part);

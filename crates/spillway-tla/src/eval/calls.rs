@@ -450,6 +450,20 @@ fn restore(content: &CapturedContent) -> SlotContent {
     }
 }
 
+impl ClosureHost for Evaluator<'_> {
+    fn symbols(&self) -> &SymbolTable {
+        &self.program.symbols
+    }
+
+    fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
+        self.call_closure(closure, argument)
+    }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.infinite_components
+    }
+}
+
 /// The evaluator as the host of a standard operator.
 struct StandardCall<'e, 'p> {
     evaluator: &'e mut Evaluator<'p>,
@@ -465,6 +479,10 @@ impl ClosureHost for StandardCall<'_, '_> {
     fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
         self.evaluator.call_closure(closure, argument)
     }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.evaluator.infinite_components
+    }
 }
 
 impl OperatorHost for StandardCall<'_, '_> {
@@ -475,7 +493,7 @@ impl OperatorHost for StandardCall<'_, '_> {
         }
     }
 
-    fn level(&self) -> u32 {
+    fn level(&self) -> Option<u32> {
         self.evaluator.level
     }
 

@@ -50,7 +50,7 @@ impl Evaluator<'_> {
 
     /// Sets the level of the states whose successors or checks are evaluated: 1 for initial states.
     pub fn set_level(&mut self, level: u32) {
-        self.level = level;
+        self.level = Some(level);
     }
 
     /// Sets the state in which expressions are evaluated.

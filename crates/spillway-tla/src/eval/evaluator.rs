@@ -7,10 +7,9 @@ use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
 use crate::resolve::tree::BinaryOperator;
 use crate::standard::{
-    ClosureHost, Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers,
-    sets,
+    Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers, sets,
 };
-use crate::value::{CapturedOperator, LazyValue, LiteralValue, SymbolTable, Value};
+use crate::value::{CapturedOperator, LazyValue, LiteralValue, Value};
 use triomphe::Arc;
 
 /// The greatest depth of nested calls.
@@ -45,10 +44,12 @@ pub struct Evaluator<'p> {
     pub(super) state_memos: StateMemos,
     /// The number of calls under way.
     pub(super) depth: u32,
-    /// The level of the state, 1 for initial states.
-    pub(super) level: u32,
+    /// The level of the state, 1 for initial states, if the search knows it.
+    pub(super) level: Option<u32>,
     /// The counts of the search, once it has visited all states.
     pub(super) statistics: Option<SearchStatistics>,
+    /// Whether a set that cannot be enumerated became a component of a value.
+    pub(super) infinite_components: bool,
     /// The lines that the specification printed.
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
@@ -104,8 +105,9 @@ impl<'p> Evaluator<'p> {
             failed_tables: vec![false; program.memo_reads.len()],
             state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
-            level: 0,
+            level: None,
             statistics: None,
+            infinite_components: false,
             printed: Vec::new(),
             generation: Default::default(),
         }
@@ -681,15 +683,5 @@ fn compare_at_hand(operator: BinaryOperator, left: &Value, right: &Value) -> Opt
             Some(result.map(|it| it == (operator == BinaryOperator::In)))
         }
         _ => None,
-    }
-}
-
-impl ClosureHost for Evaluator<'_> {
-    fn symbols(&self) -> &SymbolTable {
-        &self.program.symbols
-    }
-
-    fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
-        self.call_closure(closure, argument)
     }
 }

@@ -292,7 +292,7 @@ impl Search<'_> {
         let Some(view) = view else { return Ok(representative) };
         self.evaluator.set_state(&representative);
         let value = self.evaluator.evaluate(view)?;
-        Ok(vec![sets::normalise(&mut self.evaluator, value)?])
+        Ok(vec![sets::stored(&mut self.evaluator, value)?])
     }
 
     /// Returns the states from an initial state to a state.

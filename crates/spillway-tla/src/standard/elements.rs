@@ -315,7 +315,43 @@ pub fn normalise(host: &mut dyn ClosureHost, value: Value) -> Outcome<Value> {
 ///
 /// The set is too large.
 pub fn component(host: &mut dyn ClosureHost, value: Value) -> Outcome<Value> {
-    if value.is_canonical() || is_infinite(&value) { Ok(value) } else { normalise(host, value) }
+    if value.is_canonical() {
+        return Ok(value);
+    }
+    if is_infinite(&value) {
+        *host.infinite_components() = true;
+        return Ok(value);
+    }
+    normalise(host, value)
+}
+
+/// Returns the canonical form of a value whose components are canonical, too: one that can be stored.
+///
+/// # Errors
+///
+/// A set is too large, or it or a component of the value is infinite.
+pub fn stored(host: &mut dyn ClosureHost, value: Value) -> Outcome<Value> {
+    let value = if value.is_canonical() { value } else { normalise(host, value)? };
+    if *host.infinite_components()
+        && let Some(set) = infinite_component(&value)
+    {
+        return Err(Failure::new(FailureReason::NotEnumerable).with("set", set));
+    }
+    Ok(value)
+}
+
+/// Returns a set that cannot be enumerated within a value, if there is one.
+fn infinite_component(value: &Value) -> Option<&Value> {
+    let (arguments, values) = match value {
+        Value::Set(it) | Value::Tuple(it) => (&[][..], &it.slice),
+        Value::Record(it) => (&[][..], &it.slice),
+        Value::Function(it) => (&it.header.header.slice, &it.slice),
+        Value::Lazy(_) => return Some(value),
+        Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Model(_) | Value::Interval(..) => {
+            return None;
+        }
+    };
+    arguments.iter().chain(values).find_map(infinite_component)
 }
 
 /// Returns whether `element` is in `set`.

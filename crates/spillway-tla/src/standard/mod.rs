@@ -53,6 +53,10 @@ pub trait ClosureHost {
     /// The evaluation fails.
     fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value>;
 
+    /// Returns whether a set that cannot be enumerated became a component of a value. Values are searched for one only
+    /// then.
+    fn infinite_components(&mut self) -> &mut bool;
+
     /// Evaluates a closure that is a predicate.
     ///
     /// # Errors
@@ -72,8 +76,8 @@ pub trait OperatorHost: ClosureHost {
     /// The evaluation fails.
     fn call(&mut self, position: usize, arguments: &[Value]) -> Outcome<Value>;
 
-    /// Returns the level of the present state, 1 for initial states.
-    fn level(&self) -> u32;
+    /// Returns the level of the present state, 1 for initial states, if it is known. A search on disk does not know it.
+    fn level(&self) -> Option<u32>;
 
     /// Returns the counts of the search, once it has visited all states.
     fn statistics(&self) -> Option<SearchStatistics>;

@@ -16,7 +16,7 @@ fn check_sets(operator: &'static str, left: &Value, right: &Value) -> Outcome<()
 
 pub use super::elements::{
     check_size, component, contains, contains_literal, contains_sorted, is_infinite, is_set,
-    is_small, is_subset, lazy, normalise,
+    is_small, is_subset, lazy, normalise, stored,
 };
 
 /// Returns whether TLC enumerates the set when it meets it in an operation.

@@ -13,6 +13,8 @@ struct TestHost {
     callback: Callback,
     printed: Vec<String>,
     environment: BTreeMap<String, String>,
+    level: Option<u32>,
+    infinite_components: bool,
 }
 
 impl ClosureHost for TestHost {
@@ -22,6 +24,10 @@ impl ClosureHost for TestHost {
 
     fn apply_closure(&mut self, _: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
         (self.callback)(std::slice::from_ref(argument))
+    }
+
+    fn infinite_components(&mut self) -> &mut bool {
+        &mut self.infinite_components
     }
 }
 
@@ -34,8 +40,8 @@ impl OperatorHost for TestHost {
         None
     }
 
-    fn level(&self) -> u32 {
-        7
+    fn level(&self) -> Option<u32> {
+        self.level
     }
 
     fn environment(&self) -> &BTreeMap<String, String> {
@@ -57,7 +63,14 @@ fn host() -> TestHost {
         symbols.intern(text);
     }
     let environment = BTreeMap::from([("a".to_owned(), "12".to_owned())]);
-    TestHost { symbols, callback: |it| Ok(it[0].clone()), printed: Vec::new(), environment }
+    TestHost {
+        symbols,
+        callback: |it| Ok(it[0].clone()),
+        printed: Vec::new(),
+        environment,
+        level: Some(7),
+        infinite_components: false,
+    }
 }
 
 fn symbol(text: &str) -> Symbol {
@@ -247,6 +260,9 @@ fn operators_of_the_module_tlc() {
     check(AssertEq, &[int(1), int(2)], "FALSE");
     check(RandomElement, &[set(&[1])], "error: RandomElement of TLC cannot be evaluated");
     let mut host = host();
+    host.level = None;
+    let told = "error: TLCGet(\"level\"), which states do not keep, cannot be evaluated";
+    assert_eq!(result(&mut host, TlcGet, &[string("level")]), told);
     assert_eq!(result(&mut host, Print, &[string("a"), int(1)]), "1");
     assert_eq!(result(&mut host, PrintT, &[tuple(&[1])]), "TRUE");
     assert_eq!(host.printed, ["\"a\"", "<<1>>"]);

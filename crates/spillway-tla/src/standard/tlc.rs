@@ -99,11 +99,15 @@ fn sort(host: &mut dyn OperatorHost, value: &Value) -> Outcome<Value> {
     Ok(Value::tuple(sorted))
 }
 
+/// The argument for which `TLCGet` returns the level of a state.
+const LEVEL: &str = "level";
+
 fn get(host: &mut dyn OperatorHost, key: &Value) -> Outcome<Value> {
     match key {
-        Value::Str(it) if host.symbols().text(*it) == "level" => {
-            Ok(Value::Int(host.level() as i32))
-        }
+        Value::Str(it) if host.symbols().text(*it) == LEVEL => match host.level() {
+            Some(level) => Ok(Value::Int(level as i32)),
+            None => Err(Failure::unsupported("TLCGet(\"level\"), which states do not keep,")),
+        },
         Value::Str(it) if let Some(statistics) = host.statistics() => {
             match statistic(statistics, host.symbols(), host.symbols().text(*it)) {
                 Some(value) => value,

@@ -21,8 +21,13 @@ pub(super) struct View {
 
 /// The view of a state cannot be evaluated.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("VIEW: {0}")]
-struct NoView(String);
+#[error("VIEW: {reason}, in the state {state}")]
+struct NoView {
+    /// The failure of the evaluation.
+    reason: String,
+    /// The state: `x = 1, y = 2`.
+    state: String,
+}
 
 impl View {
     pub(super) fn new(definition: DefinitionId, group: Option<SymmetryGroup>) -> View {
@@ -43,21 +48,22 @@ impl View {
         let representative = self.group.as_ref().map(|it| it.representative(state)).transpose()?;
         evaluator.set_state(representative.as_deref().unwrap_or(state));
         let value = evaluator.evaluate(self.definition)?;
-        let value = sets::normalise(evaluator, value)?;
+        let value = sets::stored(evaluator, value)?;
         let mut row = Vec::with_capacity(state.len() + 1);
         row.extend_from_slice(state);
         row.push(value);
         Ok(row)
     }
 
-    /// Returns the rows of the states of a sample. States whose view cannot be evaluated are left out.
+    /// Returns the rows of the states of a sample, up to the first one whose view cannot be evaluated. A search ends there,
+    /// and an endless recursion takes long in every state.
     pub(super) fn rows(
         &self,
         program: &CompiledSpecification,
         sample: &[Vec<Value>],
     ) -> Vec<Vec<Value>> {
         let mut evaluator = Evaluator::new(program);
-        sample.iter().filter_map(|it| self.row(&mut evaluator, it).ok()).collect()
+        sample.iter().map_while(|it| self.row(&mut evaluator, it).ok()).collect()
     }
 }
 
@@ -118,9 +124,18 @@ impl SpecificationSystem {
             return self.stored_state(state);
         };
         let failed = |failure: Box<crate::standard::Failure>| {
-            ModelError::failed(NoView(failure.text(&self.program.symbols)))
+            let reason = failure.text(&self.program.symbols);
+            ModelError::failed(NoView { reason, state: self.assignments(state) })
         };
         view.row(viewer, state).map(Cow::Owned).map_err(failed)
+    }
+
+    /// Returns the variables of a state with their values as text: `x = 1, y = 2`.
+    fn assignments(&self, state: &[Value]) -> String {
+        let name = |at: usize| self.program.variable_name(at);
+        let value = |it: &Value| it.text(&self.program.symbols).to_string();
+        let each = state.iter().enumerate().map(|(at, it)| format!("{} = {}", name(at), value(it)));
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the name of the view, if the configuration has one.
