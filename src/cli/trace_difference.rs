@@ -6,7 +6,7 @@ use super::trace_position::with_found_trace;
 use super::{CommandResult, print, print_json, warnings};
 use crate::model::{StepDescription, StepOutcome};
 use crate::report::{
-    ComparedTrace, TraceStep, difference_as_json, find_difference, print_difference,
+    ComparedStep, ComparedTrace, difference_as_json, find_difference, print_difference,
 };
 use crate::session::{DirectoryContents, FoundTrace, trace_directory};
 use std::path::Path;
@@ -42,7 +42,7 @@ fn read(shown: &Path, dir: &Path) -> Result<ComparedTrace, CommandFailure> {
     read.ok_or_else(super::trace::none_to_print)
 }
 
-fn steps_of(found: &FoundTrace<'_>) -> Vec<TraceStep> {
+fn steps_of(found: &FoundTrace<'_>) -> Vec<ComparedStep> {
     let step_of = |it: &StepDescription| {
         let (values, fault) = match &it.outcome {
             StepOutcome::Successor(state) => (found.walked.describe(state), None),
@@ -50,7 +50,7 @@ fn steps_of(found: &FoundTrace<'_>) -> Vec<TraceStep> {
                 (Vec::new(), Some(format!("{}: {}", fault.kind.violation(), fault.message)))
             }
         };
-        TraceStep { title: it.title(), values, fault }
+        ComparedStep { title: it.title(), values, fault }
     };
     found.steps.iter().map(step_of).collect()
 }

@@ -14,12 +14,12 @@ pub struct ComparedTrace {
     /// The violation.
     pub violation: String,
     /// The initial state, then each step.
-    pub steps: Vec<TraceStep>,
+    pub steps: Vec<ComparedStep>,
 }
 
 /// A step with the state after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceStep {
+pub struct ComparedStep {
     /// The title.
     pub title: String,
     /// The values of the state after it. Empty if the step fails.
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn trace(steps: &[(&str, i64)]) -> ComparedTrace {
-        let step = |&(title, x): &(&str, i64)| TraceStep {
+        let step = |&(title, x): &(&str, i64)| ComparedStep {
             title: title.to_owned(),
             values: vec![("x".to_owned(), StateValue::Number(x))],
             fault: None,
@@ -171,7 +171,7 @@ mod tests {
         other.violation = "invariant: small".to_owned();
         assert_eq!(find_difference(&one, &other), Some(TraceDifference::Violation));
         let mut failing = trace(&steps);
-        failing.steps[1] = TraceStep {
+        failing.steps[1] = ComparedStep {
             title: "a".to_owned(),
             values: Vec::new(),
             fault: Some("error: two".to_owned()),

@@ -46,7 +46,7 @@ pub use counterexample_end::CounterexampleEnd;
 pub use coverage::{ActionCoverage, coverage};
 #[cfg(feature = "cli")]
 pub use difference::{
-    ComparedTrace, TraceDifference, TraceStep, difference_as_json, find_difference,
+    ComparedStep, ComparedTrace, TraceDifference, difference_as_json, find_difference,
     print_difference,
 };
 #[cfg(feature = "cli")]
@@ -300,8 +300,6 @@ pub struct ViolationReport {
     pub count: u64,
     /// The position in the source, if there is one.
     pub place: Option<SourceLocation>,
-    /// Whether each visited state represents all states with an equal view, so that others were not checked.
-    pub viewed: bool,
 }
 
 impl ViolationReport {
@@ -313,10 +311,9 @@ impl ViolationReport {
 
     /// Returns where the violation is, if there is no path to it.
     fn place_without_trace(&self) -> &'static str {
-        match (self.kind, self.viewed) {
-            (POSTCONDITION, _) => "after the search",
-            (_, true) => "in no visited state; VIEW leaves others out",
-            (_, false) => "in no reachable state",
+        match self.kind {
+            POSTCONDITION => "after the search",
+            _ => "in no reachable state",
         }
     }
 
@@ -426,7 +423,6 @@ pub fn violations(
     outcome: &SearchOutcome,
 ) -> Vec<ViolationReport> {
     let in_levels = !preserves_depth(model);
-    let viewed = model.capabilities().views.is_some();
     let is_whole = model.capabilities().postponing.is_none() && preserved.has(PropertyClass::Depth);
     let may_be_longer =
         |check| outcome.hunted.as_ref().is_some_and(|it| it.check == check && !it.is_shortest);
@@ -451,7 +447,7 @@ pub fn violations(
                 ViolationLabel::new(model.description(), check, step, sources);
             let (count, shortest) =
                 (finding.count, is_whole && !in_levels && !may_be_longer(check));
-            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place, viewed }
+            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
@@ -467,7 +463,7 @@ pub fn violations(
                 None => name,
             };
             let (depth, shortest, in_levels, count) = (0, true, false, 0);
-            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place, viewed }
+            ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         }));
     }
     all

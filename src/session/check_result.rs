@@ -105,7 +105,6 @@ impl<'m> CheckResult<'m> {
                 in_levels: false,
                 count: 1,
                 place: None,
-                viewed: false,
             })
         };
         report.violations().into_iter().chain(report.eventually.iter().filter_map(of_run)).collect()

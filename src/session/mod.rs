@@ -164,7 +164,7 @@ pub use specification::SpecificationModel;
 pub use stored_search::{ReadySession, StoredSearch};
 pub use stores::{STORES, StoreEntry, StoreOption, StoreOptionError};
 #[cfg(feature = "languages")]
-pub use symbols::{ModelSymbol, StoredValues, SymbolKind};
+pub use symbols::{ModelSymbol, StoredRange, SymbolKind};
 #[cfg(feature = "languages")]
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};

@@ -6,13 +6,13 @@ use super::{CheckConfig, Error, SearchBudget, SearchJob, StoredSearch, TextModel
 use crate::diag::Diagnostic;
 use crate::front::{Language, tla};
 use crate::model::{
-    PreservedProperties, ReductionSummary, RuntimeFault, StateCondition, StateValue,
-    SystemDescription,
+    ConditionModality, PreservedProperties, ReductionSummary, RuntimeFault, StateCondition,
+    StateSpace, StateValue, SystemDescription,
 };
 use crate::report::CheckScope;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use crate::tla::SpecificationRequest;
 use crate::tla::eval::CompiledSpecification;
 use crate::tla::modules::{NamedText, SearchPath};
@@ -184,6 +184,10 @@ impl SpecificationModel {
         let program = CompiledSpecification::new(resolved.specification);
         let system = SpecificationSystem::new(program, sources, &conditions);
         let system = system.map_err(|it| vec![it])?;
+        let is_goal = |it: &StateCondition| it.holds == ConditionModality::Sometimes;
+        if system.capabilities().views.is_some() && conditions.iter().any(is_goal) {
+            return Err(vec![goal_beside_view()]);
+        }
         let warnings = resolved.warnings.into_iter().chain(system.unapplied()).collect();
         let (sources, config) = (sources.clone(), config.model.clone());
         Ok((SpecificationModel { system, sources, conditions, config }, warnings))
@@ -312,4 +316,13 @@ impl SourceModel for SpecificationModel {
     ) -> Result<Option<StateValue>, RuntimeFault> {
         self.system.condition_value(property, state)
     }
+}
+
+/// Returns the error of a search with a view for a state that satisfies a condition. A state that satisfies it may have
+/// the view of another state, which was visited first.
+fn goal_beside_view() -> Diagnostic {
+    let told = "--cover does not apply to a specification with VIEW: the search visits one state of each view, and the \
+                others may satisfy the condition";
+    Diagnostic::error(Span::default(), told)
+        .help("remove VIEW from the configuration, or write the negation as an INVARIANT to search for a violation")
 }

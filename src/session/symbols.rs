@@ -27,7 +27,7 @@ pub struct ModelSymbol {
     /// The parameters of an operator, or the type of a variable in the terms of programs.
     pub detail: Option<String>,
     /// The stored values of a variable.
-    pub stored: Option<StoredValues>,
+    pub stored: Option<StoredRange>,
 }
 
 /// What a symbol names.
@@ -65,7 +65,7 @@ pub enum SymbolKind {
 
 /// The values of a variable that a state stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredValues {
+pub struct StoredRange {
     /// The least and the greatest value of every scalar, if the range analysis found them. The values of enumerations
     /// have no numbers in the model.
     pub range: Option<(i64, i64)>,
@@ -214,7 +214,7 @@ fn variables(program: &Program, layout: &Layout) -> Vec<ModelSymbol> {
             Type::Array { .. } => stored.range.is_some_and(|(low, high)| low != high),
             _ => false,
         };
-        let stored = StoredValues {
+        let stored = StoredRange {
             range: stored.range.filter(|_| scalar),
             is_never_read: !reads.0.contains(&id),
             ..stored
@@ -227,13 +227,13 @@ fn variables(program: &Program, layout: &Layout) -> Vec<ModelSymbol> {
 }
 
 /// Returns the stored values of a variable of this type in these cells.
-fn stored_values(layout: &Layout, ty: TypeId, placement: CellPlacement) -> StoredValues {
+fn stored_values(layout: &Layout, ty: TypeId, placement: CellPlacement) -> StoredRange {
     let first = placement.in_slot(0).0;
     let cells = (first..first + layout.sizes[ty]).map(|it| &layout.cells[CellId(it)]);
     let all: Vec<_> = cells.collect();
     let range = all.first().map(|it| (it.least, it.most));
     let range = range.filter(|range| all.iter().all(|it| (it.least, it.most) == *range));
-    StoredValues {
+    StoredRange {
         range,
         bits: all.iter().map(|it| it.bits).sum(),
         is_constant: all.iter().all(|it| it.bits == 0),

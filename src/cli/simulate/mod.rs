@@ -17,7 +17,7 @@ use crate::random::SplitMix64;
 use crate::report;
 use crate::session::SearchJob;
 use printed_walk::PrintedWalk;
-use session::{SessionStart, hold_session};
+use session::{WalkOrigin, hold_session};
 use std::path::Path;
 
 /// The default number of random steps.
@@ -45,8 +45,8 @@ fn session_start<'s>(
     job: &'s SearchJob,
     choices: Vec<usize>,
     args: &SimulateArgs,
-) -> SessionStart<'s> {
-    SessionStart { job, choices, seed: args.seed, steps: args.steps }
+) -> WalkOrigin<'s> {
+    WalkOrigin { job, choices, seed: args.seed, steps: args.steps }
 }
 
 /// Walks on from a step of a counterexample.

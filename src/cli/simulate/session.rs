@@ -36,7 +36,7 @@ const SHOWN_MAX: u64 = 20;
 const UNTIL: &str = "until";
 
 /// The start of a session.
-pub(super) struct SessionStart<'s> {
+pub(super) struct WalkOrigin<'s> {
     /// The job, which reads the model.
     pub job: &'s SearchJob,
     /// The choices of the walk so far.
@@ -86,8 +86,8 @@ enum SessionStop {
 }
 
 /// Runs a session.
-pub(super) fn hold_session(start: SessionStart<'_>) -> CommandResult {
-    let SessionStart { job, mut choices, seed, steps } = start;
+pub(super) fn hold_session(start: WalkOrigin<'_>) -> CommandResult {
+    let WalkOrigin { job, mut choices, seed, steps } = start;
     let length = choices.len().max(1) as u64;
     let mut state = SessionState {
         breakpoints: BreakpointSet::default(),

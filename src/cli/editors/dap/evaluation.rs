@@ -47,14 +47,14 @@ struct ConditionedModel {
 }
 
 /// Evaluates expressions.
-pub(super) struct Evaluator<'e> {
+pub(super) struct ExpressionEvaluator<'e> {
     job: &'e SearchJob,
     kept: HashMap<String, ConditionedModel>,
 }
 
-impl<'e> Evaluator<'e> {
-    pub(super) fn new(job: &'e SearchJob) -> Evaluator<'e> {
-        Evaluator { job, kept: HashMap::new() }
+impl<'e> ExpressionEvaluator<'e> {
+    pub(super) fn new(job: &'e SearchJob) -> ExpressionEvaluator<'e> {
+        ExpressionEvaluator { job, kept: HashMap::new() }
     }
 
     /// Returns the value of an expression after some choices, in the frame of a process.

@@ -18,7 +18,7 @@ use crate::cli::model_walk::ModelWalk;
 use crate::cli::reachable_graph::walkable;
 use crate::search::SearchControl;
 use breakpoints::ModelFiles;
-use evaluation::Evaluator;
+use evaluation::ExpressionEvaluator;
 use launch::{LaunchArguments, LaunchedModel};
 use path::DebugPath;
 use protocol::{DapInput, DapRequest, DapSender, RequestFailure, parsed, read_requests};
@@ -198,7 +198,7 @@ impl DebugAdapter {
         let searched = model.searched();
         let walk = ModelWalk::new(&*model, walkable(&searched));
         let path = DebugPath::new(walk, launched.explored.trace.as_ref(), arguments.seed);
-        let evaluator = Evaluator::new(job);
+        let evaluator = ExpressionEvaluator::new(job);
         let files = ModelFiles::new(model.sources(), arguments.directory.as_deref());
         let mut session = DebugSession::new(path, evaluator, files, arguments.stop_on_entry);
         self.sender.event("initialized", json!({}));

@@ -1,7 +1,7 @@
 //! The requests of a session whose model is launched.
 
 use super::breakpoints::{LineBreakpoints, ModelFiles, SetBreakpoints, SteppedLines};
-use super::evaluation::Evaluator;
+use super::evaluation::ExpressionEvaluator;
 use super::path::{DebugPath, OPTIONS_MAX};
 use super::protocol::{DapRequest, DapSender, RequestFailure, RequestResult, parsed};
 use super::variables::{ShownValue, StateVariables};
@@ -24,7 +24,7 @@ const CONTINUED_MAX: u64 = 10_000;
 /// A session with a model.
 pub(super) struct DebugSession<'d> {
     path: DebugPath<'d>,
-    evaluator: Evaluator<'d>,
+    evaluator: ExpressionEvaluator<'d>,
     files: ModelFiles<'d>,
     lines: SteppedLines,
     breakpoints: LineBreakpoints,
@@ -81,7 +81,7 @@ struct StepInArguments {
 impl<'d> DebugSession<'d> {
     pub(super) fn new(
         path: DebugPath<'d>,
-        evaluator: Evaluator<'d>,
+        evaluator: ExpressionEvaluator<'d>,
         files: ModelFiles<'d>,
         stops_on_entry: bool,
     ) -> Self {

@@ -5,7 +5,7 @@ use crate::cli::editors::positions::{
     is_word, location_of, offset_of, path_of, plain_path, range_of,
 };
 use crate::front::Language;
-use crate::session::{ModelSymbol, StoredValues, SymbolKind};
+use crate::session::{ModelSymbol, StoredRange, SymbolKind};
 use crate::source::{SourceFile, SourceMap, Span};
 use lsp_types::{
     CodeLens, Command, DocumentSymbol, Hover, HoverContents, Location, MarkupContent, MarkupKind,
@@ -139,8 +139,8 @@ fn hover_text(read: &ReadModel<'_>, symbol: &ModelSymbol) -> String {
 }
 
 /// Describes the stored values of a variable.
-fn stored_lines(stored: &StoredValues) -> Vec<String> {
-    let StoredValues { range, bits, is_constant, is_never_read } = *stored;
+fn stored_lines(stored: &StoredRange) -> Vec<String> {
+    let StoredRange { range, bits, is_constant, is_never_read } = *stored;
     let bits = crate::report::count(bits.into(), "bit");
     let mut lines = vec![match range {
         Some((least, most)) if least == most => format!("values: {least}; {bits} in a state"),
