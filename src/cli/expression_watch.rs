@@ -75,7 +75,7 @@ impl ExpressionWatch {
 
     /// Returns why the expression is no condition, as a state shows: its value is a number by its operator, or a
     /// specification cannot evaluate it.
-    pub(super) fn is_no_condition(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
+    pub(super) fn condition_refusal(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
         match walk.model.as_program() {
             Some(program) => program
                 .is_number_as_condition(self.number)

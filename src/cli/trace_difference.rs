@@ -46,9 +46,7 @@ fn steps_of(found: &FoundTrace<'_>) -> Vec<ComparedStep> {
     let step_of = |it: &StepDescription| {
         let (values, fault) = match &it.outcome {
             StepOutcome::Successor(state) => (found.walked.describe(state), None),
-            StepOutcome::Fault(fault) => {
-                (Vec::new(), Some(format!("{}: {}", fault.kind.violation(), fault.message)))
-            }
+            StepOutcome::Fault(fault) => (Vec::new(), Some(fault.title())),
         };
         ComparedStep { title: it.title(), values, fault }
     };

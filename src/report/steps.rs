@@ -338,7 +338,7 @@ impl<'v> StepPrinter<'v> {
                 let names = &mut self.names;
                 let mut locate = |span| names.locate(self.sources, span);
                 let place = locate(fault.span).map_or(String::new(), |it| format!(" ({it})"));
-                let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
+                let error = format!("{}{place}", fault.title());
                 let calls = call_lines(&fault.calls, &mut locate);
                 let changed = match fault.reached {
                     Some(_) => self.changed_lines(before, after),

@@ -130,10 +130,7 @@ impl SweepStatus {
 
     /// Returns the progress of the sweeps at the last checkpoint of a directory, once all states are reached.
     pub fn in_directory(disk: &dyn spill::Disk) -> spill::Result<Option<SweepStatus>> {
-        Ok(match SavedCycleSearch::is_in(disk)? {
-            true => Some(SweepStatus::of(&SavedCycleSearch::load(disk)?)),
-            false => None,
-        })
+        Ok(SavedCycleSearch::find(disk)?.as_ref().map(SweepStatus::of))
     }
 }
 
@@ -151,13 +148,13 @@ enum RoundEnd {
 /// A search for cycles, and the search that reached the states.
 struct ResumedCycles<'s> {
     reached: SavedSearch,
-    search: CycleSearch<'s>,
+    cycles: CycleSearch<'s>,
 }
 
 impl ResumedCycles<'_> {
     fn outcome(self, found: ProbeVerdict) -> spill::Result<EmptinessOutcome> {
-        let outcome = EmptinessOutcome::of_saved(found, &self.reached, self.search.saved())?;
-        Ok(EmptinessOutcome { seconds: self.reached.seconds + self.search.seconds(), ..outcome })
+        let outcome = EmptinessOutcome::of_saved(found, &self.reached, self.cycles.saved())?;
+        Ok(EmptinessOutcome { seconds: self.reached.seconds + self.cycles.seconds(), ..outcome })
     }
 }
 
@@ -204,15 +201,15 @@ impl<'m> EmptinessSearch<'m> {
         control: &SearchControl,
     ) -> spill::Result<EmptinessOutcome> {
         let (disk, model) = (&*self.directory.disk, self.target.model);
-        if model.capabilities().cycle_proviso.is_none() {
-            return self.search_accepting(model, RegionOptions::ACCEPTANCE, saved, control);
-        }
         let (mut round, mut saved) = (ProvisoRound::load(disk, model)?, saved);
         loop {
             if round.begin(disk)? {
                 saved = None;
             }
-            match self.search_round(&round, saved.take(), control)? {
+            let Some(product) = round.product(model) else {
+                return self.search_accepting(model, RegionOptions::ACCEPTANCE, saved, control);
+            };
+            match self.search_round(&round, &product, saved.take(), control)? {
                 RoundEnd::Outcome(outcome) => {
                     let seconds = outcome.seconds + round.seconds_before();
                     return Ok(EmptinessOutcome { seconds, ..outcome });
@@ -229,64 +226,58 @@ impl<'m> EmptinessSearch<'m> {
     fn search_round(
         &self,
         round: &ProvisoRound,
+        product: &ReducedProduct<'_>,
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> spill::Result<RoundEnd> {
         let disk = &*self.directory.disk;
-        let Some(product) = round.product(self.target.model) else {
-            let (model, options) = (self.target.model, RegionOptions::ACCEPTANCE);
-            return self.search_accepting(model, options, saved, control).map(RoundEnd::Outcome);
-        };
-        let cycles = || match SavedCycleSearch::is_in(disk)? {
-            true => SavedCycleSearch::load(disk).map(Some),
-            false => Ok(None),
-        };
         let is_open = |it: &SavedCycleSearch| it.goal != CycleGoal::Proviso && !it.needs_proviso();
-        if cycles()?.as_ref().is_none_or(is_open) {
+        let mut cycles = SavedCycleSearch::find(disk)?;
+        if cycles.as_ref().is_none_or(is_open) {
             let (goal, round) = (CycleGoal::AcceptanceInRound, Some(round.numbers()));
             let options = RegionOptions { goal, round, ..RegionOptions::ACCEPTANCE };
-            let ended = self.search_accepting(&product, options, saved, control)?;
-            if cycles()?.as_ref().is_none_or(is_open) {
+            let ended = self.search_accepting(product, options, saved, control)?;
+            cycles = SavedCycleSearch::find(disk)?;
+            if cycles.as_ref().is_none_or(is_open) {
                 return Ok(RoundEnd::Outcome(ended));
             }
         }
-        if cycles()?.is_some_and(|it| it.needs_proviso())
-            && !self.gather_partial(&product, control)?
+        if let Some(cycles) = cycles.filter(SavedCycleSearch::needs_proviso)
+            && !self.gather_partial(product, &cycles, control)?
         {
-            let (reached, cycles) = (SavedSearch::load(disk)?, SavedCycleSearch::load(disk)?);
+            let reached = SavedSearch::load(disk)?;
             return EmptinessOutcome::of_saved(ProbeVerdict::Open, &reached, &cycles)
                 .map(RoundEnd::Outcome);
         }
         let partial = |state: &[u8]| (!product.is_listed(state)).then_some(0);
-        let acceptance =
-            ProductAcceptance { component: &partial, accepts: &|_| true, is_weak: true };
-        let searched = AcceptingProduct { model: &product, acceptance };
-        let mut search = self.resume_cycles(searched, control)?;
-        let found = search.search.run()?;
-        if search.search.saved().has_remaining()
-            && let Some(next) = round.next(&product, &search.search, self.full_states_max)?
+        let acceptance = ProductAcceptance::of_all_cycles(&partial);
+        let searched = AcceptingProduct { model: product, acceptance };
+        let mut resumed = self.resume_cycles(searched, control)?;
+        let found = resumed.cycles.run()?;
+        if resumed.cycles.saved().has_remaining()
+            && let Some(next) = round.next(product, &resumed.cycles, self.full_states_max)?
         {
             return Ok(RoundEnd::Next(next));
         }
-        search.outcome(found).map(RoundEnd::Outcome)
+        resumed.outcome(found).map(RoundEnd::Outcome)
     }
 
-    /// Gathers the states that are not fully expanded. Returns false if stopped.
+    /// Gathers the states that are not fully expanded, after a search for accepting cycles. Returns false if stopped.
     fn gather_partial(
         &self,
         product: &ReducedProduct<'_>,
+        trimmed: &SavedCycleSearch,
         control: &SearchControl,
     ) -> spill::Result<bool> {
         let disk = &*self.directory.disk;
-        let SavedCycleSearch { seconds, round, .. } = SavedCycleSearch::load(disk)?;
+        let &SavedCycleSearch { seconds, round, .. } = trimmed;
         let reached = SavedSearch::load(disk)?;
         let search = self.reachability_search(product, Some(reached), control)?;
         let VisitedStore::Sorted(store) = search.store() else {
             unreachable!("it stores states as sorted runs")
         };
         let partial = |state: &[u8]| product.omits_transitions(state).then_some(0);
-        let acceptance =
-            ProductAcceptance { component: &partial, accepts: &|_| true, is_weak: true };
+        let acceptance = ProductAcceptance::of_all_cycles(&partial);
         let gathered = AcceptingProduct { model: product, acceptance };
         let goal = CycleGoal::Proviso;
         let options = RegionOptions { goal, round, seconds, ..RegionOptions::ACCEPTANCE };
@@ -307,12 +298,12 @@ impl<'m> EmptinessSearch<'m> {
             return Ok(ended);
         }
         let product = AcceptingProduct { model, acceptance: self.target.acceptance() };
-        let mut search = self.resume_cycles(product, control)?;
+        let mut resumed = self.resume_cycles(product, control)?;
         if let Some(fair) = self.target.fair {
-            search.search = search.search.with_fairness(fair);
+            resumed.cycles = resumed.cycles.with_fairness(fair);
         }
-        let found = search.search.run()?;
-        search.outcome(found)
+        let found = resumed.cycles.run()?;
+        resumed.outcome(found)
     }
 
     /// Resumes the search for cycles in the directory.
@@ -324,8 +315,8 @@ impl<'m> EmptinessSearch<'m> {
         let disk = self.directory.disk.clone();
         let (reached, saved) = (SavedSearch::load(&*disk)?, SavedCycleSearch::load(&*disk)?);
         let checkpoint = CycleCheckpoint { reached: ReachedStates::of(&reached)?, saved };
-        let search = CycleSearch::resume(product, disk, checkpoint, self.plan, control)?;
-        Ok(ResumedCycles { reached, search })
+        let cycles = CycleSearch::resume(product, disk, checkpoint, self.plan, control)?;
+        Ok(ResumedCycles { reached, cycles })
     }
 
     /// Reaches all states, and gathers those that can be on accepting cycles. Returns the result if the search ends

@@ -50,8 +50,7 @@ impl EmptinessOutcome {
                 let (found, seconds) = (ProbeVerdict::Open, round.seconds_before());
                 return Ok(EmptinessOutcome { found, outcome, swept: None, seconds });
             }
-            if SavedCycleSearch::is_in(finder.disk)? {
-                let cycles = SavedCycleSearch::load(finder.disk)?;
+            if let Some(cycles) = SavedCycleSearch::find(finder.disk)? {
                 let found = cycles.probe_verdict(&ReachedStates::of(saved)?, &finder)?;
                 let outcome = EmptinessOutcome::of_saved(found, saved, &cycles)?;
                 let seconds = round.seconds_before() + outcome.seconds;

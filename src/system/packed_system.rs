@@ -230,16 +230,7 @@ pub(super) fn step(name: String, to: Result<Vec<u8>, SystemError>) -> StepDescri
             StepOutcome::Fault(RuntimeFault::new(FaultKind::Error, message, Span::default()))
         }
     };
-    StepDescription {
-        action: STEP,
-        name,
-        parameters: Vec::new(),
-        actors: Vec::new(),
-        spans: Vec::new(),
-        actions: Vec::new(),
-        movers: Vec::new(),
-        outcome,
-    }
+    StepDescription::unplaced(STEP, name, outcome)
 }
 
 impl<T: TransitionSystem> StateSpace for PackedSystem<'_, T> {

@@ -284,16 +284,7 @@ impl SyntheticStateSpace {
         let mut state = vec![0; self.shape.width];
         self.write(level, index, &mut state);
         let name = self.action_name(action);
-        StepDescription {
-            action,
-            name,
-            parameters: Vec::new(),
-            actors: Vec::new(),
-            spans: Vec::new(),
-            actions: Vec::new(),
-            movers: Vec::new(),
-            outcome: StepOutcome::Successor(state),
-        }
+        StepDescription::unplaced(action, name, StepOutcome::Successor(state))
     }
 }
 

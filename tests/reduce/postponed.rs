@@ -358,15 +358,8 @@ impl SystemDescription for Circle {
         let mut states = Vec::new();
         let run = |out: &mut SuccessorSink| self.expand_by(state, out, [true; 2], &mut |_| ());
         let _ = SuccessorSink::collect(2, &mut states, run).unwrap();
-        let step = |state: &[u8]| StepDescription {
-            action: 0,
-            name: String::new(),
-            parameters: Vec::new(),
-            actors: Vec::new(),
-            spans: Vec::new(),
-            actions: Vec::new(),
-            movers: Vec::new(),
-            outcome: StepOutcome::Successor(state.to_vec()),
+        let step = |state: &[u8]| {
+            StepDescription::unplaced(0, String::new(), StepOutcome::Successor(state.to_vec()))
         };
         states.chunks_exact(2).map(step).collect()
     }

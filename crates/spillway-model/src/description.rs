@@ -229,6 +229,20 @@ pub struct StepDescription {
 }
 
 impl StepDescription {
+    /// Creates a step of a system that has neither processes nor source positions.
+    pub fn unplaced(action: u32, name: String, outcome: StepOutcome) -> StepDescription {
+        StepDescription {
+            action,
+            name,
+            parameters: Vec::new(),
+            actors: Vec::new(),
+            spans: Vec::new(),
+            actions: Vec::new(),
+            movers: Vec::new(),
+            outcome,
+        }
+    }
+
     /// Returns its name with the process that executes it, if there are several such processes, and the values of its
     /// parameters: `Sender[1]: out!x`, `ask to own (n: node_2)`.
     pub fn title(&self) -> String {
@@ -365,5 +379,10 @@ impl RuntimeFault {
     pub fn new(kind: FaultKind, message: impl Into<String>, span: Span) -> RuntimeFault {
         let (message, operands, calls) = (message.into(), Vec::new(), Vec::new());
         RuntimeFault { kind, message, span, operands, calls, reached: None }
+    }
+
+    /// Returns the kind of the violation and the message: `assert: MESSAGE`, `error: MESSAGE`.
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.kind.violation(), self.message)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A state begins with its *view*. States with equal views count as one. The first of them in breadth-first order
 //! *represents* them: it is stored, checked and expanded. The others are dropped. The order is that of a search with one
-//! queue: level by level, by the representatives' own order in the level before, then by the order in which the system
-//! generates successors. So a representative does not depend on threads, memory or interruptions.
+//! queue. States of an earlier level come first. Within a level the order of their parents decides, then the order in
+//! which the system generates successors. So a representative does not depend on threads, memory or interruptions.
 //!
 //! Numbers are those of a level: the first representative of each level has the number 0. A state of an earlier level is
 //! first in any case.

@@ -113,8 +113,7 @@ impl LocatedTrace {
             let place = step.spans.first().and_then(|it| location_of(sources, *it));
             steps.push(LocatedStep { number: Some(number), title: step.title(), place });
             if let StepOutcome::Fault(fault) = &step.outcome {
-                let title = format!("{}: {}", fault.kind.violation(), fault.message);
-                let place = location_of(sources, fault.span);
+                let (title, place) = (fault.title(), location_of(sources, fault.span));
                 steps.push(LocatedStep { number: None, title, place });
                 let call = |it: &CallSite| LocatedStep {
                     number: None,

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// A breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Breakpoint {
+pub(super) struct WalkBreakpoint {
     /// Its number. Numbers are not used again.
     pub number: usize,
     /// Where it stops, as the user typed it.
@@ -73,13 +73,13 @@ pub(super) enum NoLine {
 /// The breakpoints of a walk.
 #[derive(Default)]
 pub(super) struct BreakpointSet {
-    all: Vec<Breakpoint>,
+    all: Vec<WalkBreakpoint>,
     last: usize,
 }
 
 impl BreakpointSet {
     /// Returns them in the order of their numbers.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Breakpoint> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &WalkBreakpoint> {
         self.all.iter()
     }
 
@@ -91,7 +91,7 @@ impl BreakpointSet {
     /// Adds one. Returns its number.
     pub(super) fn add(&mut self, text: &str, kind: BreakpointKind) -> usize {
         self.last += 1;
-        self.all.push(Breakpoint { number: self.last, text: text.to_owned(), kind });
+        self.all.push(WalkBreakpoint { number: self.last, text: text.to_owned(), kind });
         self.last
     }
 
@@ -231,7 +231,7 @@ fn names_action(name: &str, text: &str) -> bool {
     name.strip_suffix(text).is_some_and(behind)
 }
 
-impl Breakpoint {
+impl WalkBreakpoint {
     /// Returns whether random steps stop after a step. Expressions are evaluated elsewhere.
     pub(super) fn stops_after(&self, at: &StepPositions<'_>, model: &dyn SourceModel) -> bool {
         let StepPositions { step, before, after } = at;

@@ -79,8 +79,7 @@ impl<'w> PrintedWalk<'w> {
         let ModelWalk { model, walked, .. } = self.path;
         let sources = model.sources();
         let place = sources.locate(fault.span).unwrap_or_default();
-        let kind = fault.kind.violation();
-        print_below(&format!("{kind}: {} ({place})", fault.message));
+        print_below(&format!("{} ({place})", fault.title()));
         for line in report::call_lines(&fault.calls, &mut |span| sources.locate(span)) {
             print_below(&line);
         }

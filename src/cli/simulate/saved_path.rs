@@ -7,7 +7,7 @@ use crate::cli::next_commands;
 use crate::cli::path_export::{self, EXPORTS, ExportEntry};
 use crate::escape;
 use crate::session::config::ModelConfig;
-use crate::session::{CheckConfig, SearchJob, SourceModel, read_text};
+use crate::session::{CheckConfig, SearchJob, SourceModel, is_same_file, read_text};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -21,8 +21,8 @@ const DIGEST: &str = "# model ";
 ///
 /// # Errors
 ///
-/// The file is one of the model, or another file than a saved path; the walk is beside a temporal property and cannot
-/// be replayed; or the file cannot be written.
+/// If the file is one of the model, or exists and is no saved path. If the walk follows a temporal property, so that it
+/// cannot be replayed. If the file cannot be written.
 pub(super) fn save(
     walk: &ModelWalk<'_>,
     job: &SearchJob,
@@ -52,10 +52,10 @@ pub(super) fn save(
 
 /// Rejects a file that the model was read from.
 fn reject_source(model: &dyn SourceModel, file: &Path) -> Result<(), CommandFailure> {
-    let written = file.canonicalize();
-    let is_written =
-        |name: &str| Path::new(name).canonicalize().ok() == written.as_ref().ok().cloned();
-    match written.is_ok() && model.sources().model_files().any(|it| is_written(&it.name)) {
+    let name = file.to_string_lossy();
+    let is_source =
+        file.exists() && model.sources().model_files().any(|it| is_same_file(&it.name, &name));
+    match is_source {
         false => Ok(()),
         true => Err(CommandFailure::wrong(format!(
             "{} is a file of the model\n  help: save the path in another file",

@@ -3,7 +3,7 @@
 //! Expressions are conditions of the model. When a command brings a new one, the model is read again with it, and the
 //! walk is repeated there.
 
-use super::breakpoints::{self, Breakpoint, BreakpointKind, BreakpointSet, StepPositions};
+use super::breakpoints::{self, BreakpointKind, BreakpointSet, StepPositions, WalkBreakpoint};
 use super::printed_walk::PrintedWalk;
 use super::saved_path;
 use super::session_command::{SessionCommand, help_lines};
@@ -306,13 +306,13 @@ impl WalkSession<'_> {
         let Some(taken) = self.walk.path.steps.last() else { return false };
         let positions =
             StepPositions { step: &taken.step, before: locations_before, after: self.locations() };
-        let begins = |it: &Breakpoint| {
+        let begins = |it: &WalkBreakpoint| {
             let name = breakpoint_name(it.number);
             after.contains(&name) && !before.contains(&name)
         };
         let model = self.walk.path.model;
-        let stops = |it: &&Breakpoint| it.stops_after(&positions, model) || begins(it);
-        let hit: Vec<&Breakpoint> = self.state.breakpoints.iter().filter(stops).collect();
+        let stops = |it: &&WalkBreakpoint| it.stops_after(&positions, model) || begins(it);
+        let hit: Vec<&WalkBreakpoint> = self.state.breakpoints.iter().filter(stops).collect();
         for it in &hit {
             tell(&format!("breakpoint {}: {} {}", it.number, it.kind.name(), it.text));
         }
@@ -321,7 +321,7 @@ impl WalkSession<'_> {
 
     /// Returns the processes of the current state, if breakpoints need them.
     fn locations(&self) -> Vec<ProcessLocation> {
-        let is_line = |it: &Breakpoint| matches!(it.kind, BreakpointKind::Line { .. });
+        let is_line = |it: &WalkBreakpoint| matches!(it.kind, BreakpointKind::Line { .. });
         let state = self.walk.path.state().filter(|_| self.state.breakpoints.iter().any(is_line));
         state.map_or(Vec::new(), |it| self.walk.path.walked.process_locations(it))
     }
@@ -493,13 +493,13 @@ impl WalkSession<'_> {
     }
 
     /// Returns why an expression of a model that was read with it is no condition in the current state.
-    fn is_no_condition(&self, model: &dyn SourceModel, name: &str) -> Option<String> {
+    fn condition_refusal(&self, model: &dyn SourceModel, name: &str) -> Option<String> {
         let searched = model.searched();
         let mut walk = ModelWalk::new(model, walkable(&searched));
         let watch = ExpressionWatch::of_condition(name, model, walk.walked)?;
         walk.watched.push(watch.number);
         self.walk.path.choices().into_iter().for_each(|it| _ = walk.take(it));
-        watch.is_no_condition(&walk, walk.state()?)
+        watch.condition_refusal(&walk, walk.state()?)
     }
 
     /// Reads the model again with an expression in addition to those of the breakpoints. `None` if it is no expression.
@@ -509,11 +509,11 @@ impl WalkSession<'_> {
         text: &str,
         command: Option<SessionCommand>,
     ) -> Option<SessionStop> {
-        let of_breakpoint = |it: &Breakpoint| NamedExpression {
+        let of_breakpoint = |it: &WalkBreakpoint| NamedExpression {
             name: breakpoint_name(it.number),
             text: it.text.clone(),
         };
-        let is_expression = |it: &&Breakpoint| it.kind == BreakpointKind::Expression;
+        let is_expression = |it: &&WalkBreakpoint| it.kind == BreakpointKind::Expression;
         let breakpoints = self.state.breakpoints.iter().filter(is_expression).map(of_breakpoint);
         let mut expressions: Vec<NamedExpression> = breakpoints.collect();
         expressions.push(NamedExpression { name: name.to_owned(), text: text.to_owned() });
@@ -522,7 +522,7 @@ impl WalkSession<'_> {
             |it: &NamedExpression| expression_watch::condition(&it.name, &it.text, is_program);
         let conditions = expressions.iter().map(condition).collect();
         match self.job.model_with_conditions(conditions) {
-            Ok(Some(model)) => match self.is_no_condition(&*model, name) {
+            Ok(Some(model)) => match self.condition_refusal(&*model, name) {
                 None => Some(SessionStop::Read(ReadModel { model, expressions, command })),
                 Some(why) => {
                     tell(&format!("`{text}` is no condition: {why}"));

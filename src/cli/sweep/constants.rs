@@ -69,9 +69,7 @@ pub(super) fn row_folder(constants: &RowConstants) -> String {
         return name;
     }
     // Different names stay different.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = spill::hash(name.as_bytes());
     let usual: String =
         name.chars().map(|it| if is_usual(it) { it } else { '_' }).take(60).collect();
     format!("{usual}-{hash:016x}")

@@ -145,7 +145,7 @@ impl ExplorerPage<'_> {
         let StepOutcome::Fault(fault) = &self.walked.steps.last()?.outcome else { return None };
         let mut locate = |span| self.sources.locate(span);
         let place = locate(fault.span).map_or(String::new(), |it| format!(" ({it})"));
-        let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
+        let error = format!("{}{place}", fault.title());
         let operands = fault.operands.iter().map(|(name, value)| format!("{name} = {value}"));
         let calls = call_lines(&fault.calls, &mut locate);
         Some(std::iter::once(error).chain(calls).chain(operands).collect())
@@ -214,7 +214,7 @@ impl ExplorerPage<'_> {
     fn effect(&self, step: &StepDescription, values: &CurrentValues) -> Vec<String> {
         match &step.outcome {
             StepOutcome::Fault(fault) => {
-                vec![format!("fails: {}: {}", fault.kind.violation(), fault.message)]
+                vec![format!("fails: {}", fault.title())]
             }
             StepOutcome::Successor(state) => {
                 let after = self.model_description().describe(state);

@@ -112,21 +112,26 @@ impl StaticOrder {
 
     /// Whether `to` is greater than `from`.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
-        self.descent(from, to).is_none()
+        self.first_difference(from, to).is_some_and(|(_, order)| order.is_lt())
     }
 
     /// Returns what leads a step down, unless `to` is greater than `from`.
     pub fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
-        let order = self.sections.iter().map(|section| self.compare(section, from, to));
-        match order.zip(0..).find(|(it, _)| it.is_ne()) {
+        match self.first_difference(from, to) {
             None => Some(StepDescent::Equal),
-            Some((Ordering::Less, _)) => None,
-            Some((_, part)) => {
-                let location = self.sections[part as usize].location;
+            Some((_, Ordering::Less)) => None,
+            Some((part, _)) => {
+                let location = self.sections[part].location;
                 let code = |state| location.map_or(0, |it| self.layout.code(state, it));
-                Some(StepDescent::Part { part, from: code(from), to: code(to) })
+                Some(StepDescent::Part { part: part as u32, from: code(from), to: code(to) })
             }
         }
+    }
+
+    /// Returns the number of the first process by which two states differ, and their order. `None` if they are equal.
+    fn first_difference(&self, from: &[u8], to: &[u8]) -> Option<(usize, Ordering)> {
+        let order = self.sections.iter().map(|section| self.compare(section, from, to));
+        order.enumerate().find(|(_, it)| it.is_ne())
     }
 
     fn compare(&self, section: &ProcessOrder, from: &[u8], to: &[u8]) -> Ordering {

@@ -71,16 +71,7 @@ impl StateSpace for NumberSystem {
 }
 
 fn step(outcome: StepOutcome) -> StepDescription {
-    StepDescription {
-        action: 0,
-        name: "step".into(),
-        parameters: Vec::new(),
-        actors: Vec::new(),
-        spans: Vec::new(),
-        actions: Vec::new(),
-        movers: Vec::new(),
-        outcome,
-    }
+    StepDescription::unplaced(0, "step".into(), outcome)
 }
 
 impl SystemDescription for NumberSystem {

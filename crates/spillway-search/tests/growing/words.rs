@@ -211,16 +211,7 @@ impl StateSpace for Words {
 }
 
 fn step(action: u32, successor: Vec<u8>) -> StepDescription {
-    StepDescription {
-        action,
-        name: format!("edge {action}"),
-        parameters: Vec::new(),
-        actors: Vec::new(),
-        spans: Vec::new(),
-        actions: Vec::new(),
-        movers: Vec::new(),
-        outcome: StepOutcome::Successor(successor),
-    }
+    StepDescription::unplaced(action, format!("edge {action}"), StepOutcome::Successor(successor))
 }
 
 impl SystemDescription for Words {

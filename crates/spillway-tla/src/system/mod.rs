@@ -40,7 +40,7 @@ use spillway_model::{
 };
 use std::sync::{Arc, RwLock};
 use steps::{InitialTarget, SuccessorTarget};
-use view::{StateEncoder, View};
+use view::{StateEncoder, StateView};
 
 /// A specification that can be searched.
 pub struct SpecificationSystem {
@@ -58,7 +58,7 @@ pub struct SpecificationSystem {
     /// The symmetry, if the configuration has SYMMETRY.
     quotient: Option<Quotient>,
     /// The view, if the configuration has VIEW. Then there is no quotient.
-    view: Option<View>,
+    view: Option<StateView>,
 }
 
 /// A condition on states.
@@ -89,7 +89,7 @@ impl SpecificationSystem {
             Diagnostic::error(span, format!("SYMMETRY: {}", failure.text(&program.symbols)))
         })?;
         let (view, group) = match program.specification.checks.view {
-            Some(definition) => (Some(View::new(definition, group)), None),
+            Some(definition) => (Some(StateView::new(definition, group)), None),
             None => (None, group),
         };
         let mut system = Self::without_quotient(program, view, sources, conditions);
@@ -116,7 +116,7 @@ impl SpecificationSystem {
 
     fn without_quotient(
         program: CompiledSpecification,
-        view: Option<View>,
+        view: Option<StateView>,
         sources: &SourceMap,
         conditions: &[StateCondition],
     ) -> Self {

@@ -5,7 +5,7 @@
 //! stored one.
 
 use super::SpecificationSystem;
-use super::view::View;
+use super::view::StateView;
 use crate::eval::SymmetryGroup;
 use crate::value::Value;
 use spillway_model::{ModelError, StateSpace, StepwiseSimulation};
@@ -55,7 +55,7 @@ impl SpecificationSystem {
 
     /// Returns the maximum number of states that a stored state represents: 1 without symmetry.
     pub fn orbit_size_max(&self) -> usize {
-        let of_view = self.view.as_ref().and_then(View::group).map(SymmetryGroup::order);
+        let of_view = self.view.as_ref().and_then(StateView::group).map(SymmetryGroup::order);
         of_view.or(self.quotient.as_ref().map(Quotient::order)).unwrap_or(1)
     }
 }

@@ -13,7 +13,7 @@ use spillway_model::{BackEdge, ModelError, SuccessorSink, ViewedStateSpace};
 use std::borrow::Cow;
 
 /// The view of a configuration.
-pub(super) struct View {
+pub(super) struct StateView {
     definition: DefinitionId,
     /// The symmetry, if the configuration has SYMMETRY.
     group: Option<SymmetryGroup>,
@@ -29,9 +29,9 @@ struct NoView {
     state: String,
 }
 
-impl View {
-    pub(super) fn new(definition: DefinitionId, group: Option<SymmetryGroup>) -> View {
-        View { definition, group }
+impl StateView {
+    pub(super) fn new(definition: DefinitionId, group: Option<SymmetryGroup>) -> StateView {
+        StateView { definition, group }
     }
 
     /// Returns the symmetry, if there is one.

@@ -255,7 +255,7 @@ impl<'d> DebugSession<'d> {
             return Some(trace.to.clone());
         }
         if let Some(fault) = self.path.fault() {
-            return Some(format!("{}: {}", fault.kind.violation(), fault.message));
+            return Some(fault.title());
         }
         if self.path.is_on_trace() {
             return None;

@@ -1,5 +1,6 @@
 //! States as trees of variables.
 
+use crate::cli::editors::positions::is_word;
 use crate::model::{ProcessLocation, StateValue};
 use serde_json::{Value, json};
 
@@ -131,7 +132,6 @@ impl StateVariables {
     pub(super) fn qualified(&self, expression: &str, process: usize, separator: &str) -> String {
         let locals = self.of_scope(VariableScope::Locals(process));
         let prefix = format!("{}{separator}", self.processes[process].process);
-        let is_word = |it: char| it.is_alphanumeric() || it == '_';
         let (mut text, mut rest) = (String::new(), expression);
         while let Some(first) = rest.chars().next() {
             let is_name = is_word(first);

@@ -81,6 +81,13 @@ pub struct ProductAcceptance<'a> {
     pub is_weak: bool,
 }
 
+impl<'a> ProductAcceptance<'a> {
+    /// Accepts all cycles within components.
+    pub fn of_all_cycles(component: &'a ComponentOf<'a>) -> ProductAcceptance<'a> {
+        ProductAcceptance { component, accepts: &|_| true, is_weak: true }
+    }
+}
+
 /// A product that is searched for cycles.
 pub struct AcceptingProduct<'a> {
     /// Its states and steps.

@@ -133,6 +133,14 @@ impl SavedCycleSearch {
         spill::commit_value(disk, CYCLES, FORMAT, self)
     }
 
+    /// Reads the saved search of a directory, if there is one.
+    pub fn find(disk: &dyn Disk) -> Result<Option<SavedCycleSearch>> {
+        match SavedCycleSearch::is_in(disk)? {
+            true => SavedCycleSearch::load(disk).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Reads the saved search of a directory.
     pub fn load(disk: &dyn Disk) -> Result<SavedCycleSearch> {
         let saved: SavedCycleSearch = spill::load_value(disk, CYCLES, FORMAT)?;

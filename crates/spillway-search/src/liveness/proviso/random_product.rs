@@ -99,16 +99,11 @@ impl RandomProduct {
     }
 
     fn step(&self, action: u32, to: [u8; 2]) -> StepDescription {
-        StepDescription {
+        StepDescription::unplaced(
             action,
-            name: self.action_name(action),
-            parameters: Vec::new(),
-            actors: Vec::new(),
-            spans: Vec::new(),
-            actions: Vec::new(),
-            movers: Vec::new(),
-            outcome: StepOutcome::Successor(to.to_vec()),
-        }
+            self.action_name(action),
+            StepOutcome::Successor(to.to_vec()),
+        )
     }
 
     fn successors(&self, state: &[u8], is_full: bool) -> Vec<[u8; 2]> {
