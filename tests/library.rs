@@ -32,6 +32,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use support::Graph;
+use support::memory::memory_beside_tests;
 
 /// Tokens that go round, each at its own pace.
 struct Ring {
@@ -71,8 +72,6 @@ impl TransitionSystem for Ring {
     }
 }
 
-const MEMORY: u64 = 96 << 20;
-
 /// Held by tests that search: what one holds counts against the memory of the others.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
@@ -83,14 +82,14 @@ fn alone() -> MutexGuard<'static, ()> {
 fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
     let _alone = alone();
     let safe = Ring { size: 5, forbidden: 9 };
-    let found = Check::new(&safe).memory(MEMORY).threads(2).run().unwrap();
+    let found = Check::new(&safe).memory(memory_beside_tests(512)).threads(2).run().unwrap();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 625));
     assert_eq!(found.outcome().counters.transitions, 2500);
     assert!(found.counterexample().unwrap().is_none());
     assert!(found.to_string().starts_with("Ring: verified: every reachable state was visited"));
 
     let unsafe_ = Ring { size: 5, forbidden: 3 };
-    let found = Check::new(&unsafe_).memory(MEMORY).run().unwrap();
+    let found = Check::new(&unsafe_).memory(memory_beside_tests(512)).run().unwrap();
     let way = found.counterexample().unwrap().unwrap();
     assert_eq!((found.verdict(), way.depth()), (SearchVerdict::Violated, 12));
     let shown = found.to_string();
@@ -105,7 +104,7 @@ fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
     let ring = Ring { size: 6, forbidden: 9 };
-    let ask = || Check::new(&ring).memory(MEMORY).dir(&dir);
+    let ask = || Check::new(&ring).memory(memory_beside_tests(512)).dir(&dir);
     let stopped = ask().max_states(300).run().unwrap();
     assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
     assert!((300..1296).contains(&stopped.states()));
@@ -118,7 +117,8 @@ fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
         other => panic!("{other}"),
     };
     let other = Ring { size: 7, forbidden: 9 };
-    let refused = Check::new(&other).memory(MEMORY).dir(&dir).run().err().unwrap();
+    let refused =
+        Check::new(&other).memory(memory_beside_tests(512)).dir(&dir).run().err().unwrap();
     assert_eq!(taken(refused), DirectoryConflict::OtherModel("Ring".into()));
     let fewer = CheckSelection { deadlock: false, ..CheckSelection::default() };
     assert_eq!(taken(ask().checks(fewer).run().err().unwrap()), DirectoryConflict::Otherwise);
@@ -137,7 +137,8 @@ fn bad_wishes_are_told() {
     assert!(matches!(error, Error::Memory(_)), "{error}");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter"), "dear").unwrap();
-    let error = Check::new(&ring).memory(MEMORY).dir(folder.path()).run().err().unwrap();
+    let error =
+        Check::new(&ring).memory(memory_beside_tests(512)).dir(folder.path()).run().err().unwrap();
     assert!(matches!(error, Error::NotEmpty(_)), "{error}");
     let nothing = CheckSelection {
         deadlock: false,
@@ -146,7 +147,8 @@ fn bad_wishes_are_told() {
         faults: false,
         claims: true,
     };
-    let error = Check::new(&ring).memory(MEMORY).checks(nothing).run().err().unwrap();
+    let error =
+        Check::new(&ring).memory(memory_beside_tests(512)).checks(nothing).run().err().unwrap();
     assert!(matches!(error, Error::Nothing { .. }), "{error}");
 }
 
@@ -156,7 +158,7 @@ fn a_text_is_searched_as_the_command_line_does() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/bakery.dve");
     let (model, warnings) = TextModel::open(&file, Default::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
-    let found = Check::of_text(&model).memory(MEMORY).keep_going().run().unwrap();
+    let found = Check::of_text(&model).memory(memory_beside_tests(512)).keep_going().run().unwrap();
     let expected = spillway::model::memory::search(
         &model.interp,
         &spillway::search::SearchLimits { stop_on_violation: false, ..Default::default() },
@@ -305,13 +307,13 @@ fn a_counterexample_that_the_model_does_not_repeat_is_an_error_of_the_model() {
     let _alone = alone();
     for lie in [Lie::Steps, Lie::Masks] {
         let liar = Liar::new(lie);
-        let found = Check::of_model(&liar).memory(MEMORY).run().unwrap();
+        let found = Check::of_model(&liar).memory(memory_beside_tests(512)).run().unwrap();
         assert_eq!(found.verdict(), SearchVerdict::Violated, "{lie:?}");
         let error = found.counterexample().err().expect("it cannot be told");
         let is_the_model = matches!(&error, Error::Open(_, spill::Error::Source { .. }));
         assert!(is_the_model && error.to_string().contains("the model failed"), "{error}");
     }
     let found = Liar::new(Lie::None);
-    let found = Check::of_model(&found).memory(MEMORY).run().unwrap();
+    let found = Check::of_model(&found).memory(memory_beside_tests(512)).run().unwrap();
     assert!(found.counterexample().unwrap().is_some());
 }

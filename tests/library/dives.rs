@@ -1,6 +1,7 @@
 //! Hunts of the search of a Rust type.
 
-use super::{MEMORY, alone};
+use super::alone;
+use crate::support::memory::memory_beside_tests;
 use spillway::{Check, CheckResult, Property, SearchVerdict, TransitionSystem};
 
 /// CounterTriple that each count up to the same number. One of them must not reach it.
@@ -41,7 +42,7 @@ fn states_of_counterexample(found: &CheckResult<'_>) -> Vec<Vec<u8>> {
 fn a_hunt_finds_a_deep_violation_of_a_rust_type() {
     let _alone = alone();
     let system = CounterTriple(90);
-    let found = Check::new(&system).memory(MEMORY).threads(1).run().unwrap();
+    let found = Check::new(&system).memory(memory_beside_tests(512)).threads(1).run().unwrap();
     let hunted = found.outcome().hunted.clone().unwrap();
     assert_eq!((found.verdict(), hunted.is_shortest), (SearchVerdict::Violated, false));
     assert!(found.outcome().levels.len() < 80);
@@ -53,14 +54,15 @@ fn a_hunt_finds_a_deep_violation_of_a_rust_type() {
 
     // The same with two threads, and again from the directory.
     let folder = tempfile::tempdir().unwrap();
-    let kept = || Check::new(&system).memory(MEMORY).threads(2).dir(folder.path());
+    let kept =
+        || Check::new(&system).memory(memory_beside_tests(512)).threads(2).dir(folder.path());
     for _ in 0..2 {
         let again = kept().run().unwrap();
         assert_eq!(again.outcome(), found.outcome());
         assert_eq!(states_of_counterexample(&again), states);
     }
 
-    let found = Check::new(&system).memory(MEMORY).no_dive().run().unwrap();
+    let found = Check::new(&system).memory(memory_beside_tests(512)).no_dive().run().unwrap();
     assert_eq!((found.outcome().hunted.clone(), found.violations()[0].depth), (None, 90));
     assert!(found.violations()[0].shortest);
 }

@@ -1,6 +1,7 @@
 //! The properties `always`, `sometimes` and `eventually` of a Rust type, compared with a plain walk over random graphs.
 
-use super::{MEMORY, alone};
+use super::alone;
+use crate::support::memory::memory_beside_tests;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use spillway::session::EventuallyVerdict;
 use spillway::system::RestrictedSystem;
@@ -123,7 +124,7 @@ fn sometimes_and_eventually_are_judged_as_by_a_plain_walk() {
 
 /// A search tells whether there is a mark, and whether a run never comes to one.
 fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
-    let found = Check::new(web).memory(MEMORY).threads(1).run().unwrap();
+    let found = Check::new(web).memory(memory_beside_tests(512)).threads(1).run().unwrap();
     assert_eq!(found.states(), web.reached(|_| true).len() as u64, "{seed}");
     assert_eq!(found.example("a mark").unwrap().is_some(), has_one, "{seed}");
     // That a mark is in no state is known once all are visited: then runs are judged, too.
@@ -209,14 +210,17 @@ fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_o
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     for (returns, expected) in [(false, SearchVerdict::Verified), (true, SearchVerdict::Violated)] {
-        let tree = Tree { size: (1 << 20) - 1, returns };
+        let memory = memory_beside_tests(64);
+        // A quarter of the budget, which grows with the memory of other tests, is for the search in memory.
+        let levels = memory.ilog2() as usize - 5;
+        let tree = Tree { size: (1 << levels) - 1, returns };
         let dir = folder.path().join(format!("{returns}"));
-        let ask = || Check::new(&tree).memory(96 << 20).dir(&dir);
+        let ask = || Check::new(&tree).memory(memory).dir(&dir);
         let stopped = ask().max_states(1000).run().unwrap();
         assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
         drop(stopped);
         let found = ask().run().unwrap();
-        assert_eq!((found.verdict(), found.states()), (expected, (1 << 20) - 1));
+        assert_eq!((found.verdict(), found.states()), (expected, (1 << levels) - 1));
         assert!(on_disk(&dir), "it was enough to look in memory");
         let run = match found.eventually("an end").unwrap() {
             EventuallyVerdict::Violated(run) => Some(run),
@@ -233,7 +237,7 @@ fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_o
         }
         assert_eq!(
             run.map(|it| (it.loop_start(), it.steps.len())),
-            returns.then_some((Some(1), 21))
+            returns.then_some((Some(1), levels + 1))
         );
         drop(found);
         assert_eq!(ask().run().unwrap().verdict(), expected);
@@ -249,7 +253,7 @@ fn a_stop_leaves_what_runs_come_to_open() {
     let _alone = alone();
     let tree = Tree { size: 500, returns: false };
     let folder = tempfile::tempdir().unwrap();
-    let ask = || Check::new(&tree).memory(MEMORY).dir(folder.path());
+    let ask = || Check::new(&tree).memory(memory_beside_tests(512)).dir(folder.path());
     assert_eq!(ask().run().unwrap().verdict(), SearchVerdict::Verified);
     let control = Arc::new(SearchControl::default());
     control.stop();
@@ -257,7 +261,7 @@ fn a_stop_leaves_what_runs_come_to_open() {
     assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert!(found.to_string().contains("incomplete"), "{found}");
     let without = CheckSelection { invariants: false, ..CheckSelection::default() };
-    let found = Check::new(&tree).memory(MEMORY).checks(without).run().unwrap();
+    let found = Check::new(&tree).memory(memory_beside_tests(512)).checks(without).run().unwrap();
     assert_eq!(found.verdict(), SearchVerdict::Verified);
     assert!(found.to_string().contains("not checked  eventually properties"), "{found}");
 }
@@ -271,7 +275,7 @@ fn what_is_violated_is_told() {
     assert!(shown.contains("VIOLATED: sometimes: a mark, in no reachable state\n"), "{shown}");
     let marked = vec![false, false, false, true];
     let web = Web { next: vec![vec![1, 3], vec![2], vec![1], vec![]], marked };
-    let found = Check::new(&web).memory(MEMORY).run().unwrap();
+    let found = Check::new(&web).memory(memory_beside_tests(512)).run().unwrap();
     let shown = found.to_string();
     let (told, _) = shown.split_once("  found ").unwrap();
     let expected = "\
@@ -340,7 +344,7 @@ fn a_kept_directory_has_the_verdict_on_runs() {
     let dir = folder.path().join("search");
     let shown = dir.to_str().unwrap();
     let counter = Counter { last: 400, forbidden: None };
-    let ask = || Check::new(&counter).memory(MEMORY).dir(&dir);
+    let ask = || Check::new(&counter).memory(memory_beside_tests(512)).dir(&dir);
     drop(ask().max_states(3).run().unwrap());
     let json = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
     let before = json(spillway(&["status", shown, "--json"]));
@@ -374,14 +378,21 @@ fn a_directory_whose_runs_were_not_judged_is_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     let counter = Counter { last: 400, forbidden: None };
     let model = PackedSystem::with_width(&counter, 2);
-    drop(Check::new(&counter).memory(MEMORY).dir(folder.path()).run().unwrap());
+    drop(Check::new(&counter).memory(memory_beside_tests(512)).dir(folder.path()).run().unwrap());
     let verdicts = folder.path().join("eventually");
     let judged = std::fs::read(&verdicts).unwrap();
     std::fs::remove_file(&verdicts).unwrap();
     drop(model);
     // The file as it is before runs are judged is that of a search that was stopped.
     let other = tempfile::tempdir().unwrap();
-    drop(Check::new(&counter).memory(MEMORY).dir(other.path()).max_states(3).run().unwrap());
+    drop(
+        Check::new(&counter)
+            .memory(memory_beside_tests(512))
+            .dir(other.path())
+            .max_states(3)
+            .run()
+            .unwrap(),
+    );
     let open = std::fs::read(other.path().join("eventually")).unwrap();
     assert_ne!(open, judged);
     std::fs::write(&verdicts, open).unwrap();
@@ -397,7 +408,7 @@ fn a_directory_whose_runs_were_not_judged_is_incomplete() {
 fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
     let _alone = alone();
     let counter = Counter { last: 400, forbidden: Some(7) };
-    let ask = || Check::new(&counter).memory(MEMORY);
+    let ask = || Check::new(&counter).memory(memory_beside_tests(512));
     let name = "the last number";
     let stopped = ask().run().unwrap();
     assert_eq!(stopped.verdict(), SearchVerdict::Violated);
@@ -420,7 +431,8 @@ fn another_value_of_the_same_type_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let search = |last: u32, forbidden: Option<u32>| {
         let counter = Counter { last, forbidden };
-        let check = Check::new(&counter).memory(MEMORY).state_bytes(2).dir(folder.path());
+        let check =
+            Check::new(&counter).memory(memory_beside_tests(512)).state_bytes(2).dir(folder.path());
         check.max_states(50).run().map(|it| it.states()).map_err(|error| error.to_string())
     };
     let states = search(200, None).unwrap();

@@ -1,7 +1,8 @@
 //! The encoding of states of Rust types. A state that is too long, is not decoded to itself, or panics is reported as
 //! that.
 
-use super::{MEMORY, alone};
+use super::alone;
+use crate::support::memory::memory_beside_tests;
 use serde::{Deserialize, Serialize};
 use spillway::session::Error;
 use spillway::system::PackingError;
@@ -47,10 +48,10 @@ impl TransitionSystem for Memory {
 fn states_that_grow_are_searched_with_more_bytes() {
     let _alone = alone();
     let system = Memory { from: 4500, to: 4600 };
-    let found = Check::new(&system).memory(MEMORY).run().unwrap();
+    let found = Check::new(&system).memory(memory_beside_tests(512)).run().unwrap();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 4601));
 
-    let ask = || Check::new(&system).memory(MEMORY);
+    let ask = || Check::new(&system).memory(memory_beside_tests(512));
     let error = ask().state_bytes(60).run().err().unwrap();
     assert!(matches!(error, Error::Misfit(PackingError::TooLong { room: 60, .. })), "{error}");
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +91,7 @@ impl TransitionSystem for Sets {
 #[test]
 fn states_without_an_order_are_found_out() {
     let _alone = alone();
-    let error = Check::new(&Sets).memory(MEMORY).run().err().unwrap();
+    let error = Check::new(&Sets).memory(memory_beside_tests(512)).run().err().unwrap();
     assert!(matches!(error, Error::Misfit(PackingError::Unsteady { .. })), "{error}");
     assert!(error.to_string().contains("use BTreeMap and BTreeSet"), "{error}");
     assert!(check_consistency(&PackedSystem::new(&Sets), 1000, 1).is_err());
@@ -137,7 +138,7 @@ impl TransitionSystem for Up {
 #[test]
 fn states_that_do_not_come_back_are_told() {
     let _alone = alone();
-    let error = Check::new(&Up).memory(MEMORY).run().err().unwrap();
+    let error = Check::new(&Up).memory(memory_beside_tests(512)).run().err().unwrap();
     assert!(matches!(error, Error::Misfit(PackingError::Unreadable { .. })), "{error}");
     assert!(error.to_string().contains("`Deserialize` must undo `Serialize`"), "{error}");
 }
@@ -204,7 +205,7 @@ fn a_panic_is_an_error_of_the_model_with_the_way_there() {
         (Panics::Property, 3, "evaluating `small`"),
     ] {
         let system = Brittle(panics);
-        let found = Check::new(&system).memory(MEMORY).run().unwrap();
+        let found = Check::new(&system).memory(memory_beside_tests(512)).run().unwrap();
         assert_eq!(found.verdict(), SearchVerdict::Violated, "{panics:?}");
         let way = found.counterexample().unwrap().unwrap();
         assert_eq!(way.depth(), depth, "{panics:?}");
@@ -214,6 +215,7 @@ fn a_panic_is_an_error_of_the_model_with_the_way_there() {
         assert!(shown.contains("tests/library/states.rs:"), "{shown}");
         assert_eq!(check_consistency(&PackedSystem::new(&system), 200, 1), Ok(()), "{panics:?}");
     }
-    let error = Check::new(&Brittle(Panics::Initial)).memory(MEMORY).run().err().unwrap();
+    let error =
+        Check::new(&Brittle(Panics::Initial)).memory(memory_beside_tests(512)).run().err().unwrap();
     assert!(error.to_string().contains("it panics: Initial at 9"), "{error}");
 }

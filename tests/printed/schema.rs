@@ -335,7 +335,7 @@ fn of_specifications(printed: &mut Printed, folder: &Folder) {
 fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     let search = |to, dir: &str, most| {
         let model = Count(to);
-        let check = spillway::Check::new(&model).memory(256 << 20).dir(folder.path(dir));
+        let check = spillway::Check::new(&model).memory(1 << 30).dir(folder.path(dir));
         drop(check.max_states(most).run().unwrap());
     };
     let mut verdicts = Vec::new();
@@ -354,7 +354,7 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
         "many: decided by the program that created this directory\n",
         "  found    401 states, 401 transitions, 401 levels; ",
         "  kept in  rust\n",
-        "memory budget 256MiB\n",
+        "memory budget 1GiB\n",
     ] {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }

@@ -1,5 +1,6 @@
 //! The automatic choice of partial order: the decision after the first states, and that a search keeps the decision.
 
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::by_way;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
@@ -158,7 +159,7 @@ fn narrow() -> TextModel {
 #[test]
 fn states_are_passed_through_where_that_pays() {
     for model in [narrow(), loose()] {
-        let check = || Check::of_text(&model).memory(256 << 20);
+        let check = || Check::of_text(&model).memory(memory_beside_tests(512));
         let chained = check().reduce(auto_steps()).run().unwrap();
         let stored = check().reduce(by_way(PartialOrderMethod::DEFAULT)).run().unwrap();
         assert_eq!(chained.verdict(), stored.verdict());
@@ -170,7 +171,8 @@ fn states_are_passed_through_where_that_pays() {
     }
     // Each state has two transitions, neither of which can be postponed.
     let tight = tight();
-    let all = Check::of_text(&tight).memory(256 << 20).reduce(auto_steps()).run().unwrap();
+    let all =
+        Check::of_text(&tight).memory(memory_beside_tests(512)).reduce(auto_steps()).run().unwrap();
     assert!(!format!("{all:#}").contains("passed through"), "{all:#}");
 }
 
@@ -230,7 +232,7 @@ fn the_first_states_tell_what_is_saved() {
     assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
     let states = |plan: ReductionPlan| {
         let check = Check::of_text(&model).reduce(plan).keep_going();
-        check.memory(256 << 20).run().unwrap().states() as f64
+        check.memory(memory_beside_tests(512)).run().unwrap().states() as f64
     };
     let way = PartialOrderStrategy {
         method: PartialOrderMethod::Conditional,
@@ -293,7 +295,7 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
     {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(auto_steps()).memory(256 << 20);
+        let check = || Check::of_text(&model).reduce(auto_steps()).memory(memory_beside_tests(512));
         let expected = check().run().unwrap();
         let stopped = check().dir(&dir).max_states(50).run().unwrap();
         assert_eq!(stopped.verdict(), spillway::search::SearchVerdict::Incomplete, "{name}");
@@ -305,8 +307,10 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
         assert_eq!(told.contains("\n  not reduced  by partial order conditional"), !on, "{told}");
         drop(found);
         // Asked for something else it is another search.
-        let other =
-            Check::of_text(&model).reduce(ReductionConfig::none()).memory(256 << 20).dir(&dir);
+        let other = Check::of_text(&model)
+            .reduce(ReductionConfig::none())
+            .memory(memory_beside_tests(512))
+            .dir(&dir);
         assert_eq!(other.run().is_err(), on, "{name}");
     }
 }
@@ -340,7 +344,7 @@ fn processes_do_not_stop_where_that_pays() {
         let searched = reduced(&model, request(), ExecutionMode::Jit, &limits, &storage);
         assert!(searched.wished().selection.has("merge"), "{name}");
         assert_eq!(searched.stack().unprofitable().is_none(), with_order, "{name}");
-        let check = || Check::of_text(&model).memory(256 << 20);
+        let check = || Check::of_text(&model).memory(memory_beside_tests(512));
         let whole = check().reduce(ReductionConfig::none()).run().unwrap();
         let auto = || check().reduce(ReductionConfig::auto());
         let expected = auto().run().unwrap();
@@ -372,7 +376,7 @@ fn what_was_not_decided_is_decided_later() {
     for (name, make) in [("loose", loose as fn() -> TextModel), ("tight", tight)] {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(auto_steps()).memory(256 << 20);
+        let check = || Check::of_text(&model).reduce(auto_steps()).memory(memory_beside_tests(512));
         let expected = check().run().unwrap();
         let none = std::time::Duration::ZERO;
         let stopped = check().dir(&dir).max_time(none).run().unwrap();
@@ -404,7 +408,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
         proviso: CycleProviso::Levels,
     };
     let reduce = ReductionConfig::from(by_way(way));
-    let check = || Check::of_text(&model).memory(256 << 20);
+    let check = || Check::of_text(&model).memory(memory_beside_tests(512));
     let length = |check: Check| {
         let found = check.run().unwrap();
         let shortest = found.to_string().contains("may be a shorter");

@@ -2,6 +2,7 @@
 //! interruptions. Chains end, and a violation at the end of a chain is reported in single steps.
 
 use crate::runs::assert_is_run;
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, dead, scalarsets};
 use spillway::Check;
@@ -29,7 +30,7 @@ fn by(proviso: CycleProviso) -> ReductionPlan {
 }
 
 fn check(model: &TextModel, reduce: impl Into<ReductionConfig>) -> Check<'_> {
-    Check::of_text(model).reduce(reduce).memory(256 << 20)
+    Check::of_text(model).reduce(reduce).memory(memory_beside_tests(512))
 }
 
 fn outcome(check: Check) -> SearchOutcome {
@@ -65,7 +66,11 @@ fn counts_do_not_depend_on_how_it_is_searched() {
         assert_eq!(violated(&expected), violated(&whole));
         for (threads, memory) in [(1, 256), (2, 256), (3, 512)] {
             let check = check(&model, by(proviso)).keep_going().threads(threads);
-            assert_eq!(outcome(check.memory(memory << 20)), expected, "{threads} {memory}");
+            assert_eq!(
+                outcome(check.memory(memory_beside_tests(memory))),
+                expected,
+                "{threads} {memory}"
+            );
         }
         let interpreted = check(&model, by(proviso)).keep_going().exec(ExecutionMode::Interp);
         assert_eq!(outcome(interpreted), expected);

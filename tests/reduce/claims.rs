@@ -9,6 +9,7 @@ use crate::generated::questions::{condition, not};
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
 use crate::support::collection::of_the_corpus;
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::by_way;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -552,7 +553,7 @@ fn counterexamples_are_runs_of_the_whole_product() {
     let model = text_model(COUNTING);
     let whole = ClaimProduct::new(&model.interp, &model.interp).unwrap();
     let reduce = || by_way(PartialOrderMethod::Conditional);
-    let ask = || Check::of_text(&model).memory(512 << 20);
+    let ask = || Check::of_text(&model).memory(memory_beside_tests(512));
     let shortest = ask().reduce(ReductionConfig::none()).run().unwrap();
     let least = shortest.counterexample().unwrap().unwrap().trace().depth();
     for (check, is_shortest) in [
@@ -584,7 +585,8 @@ fn a_search_goes_on_as_it_began() {
     let model = text_model(&text);
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
-    let ask = || Check::of_text(&model).memory(512 << 20).reduce(ReductionConfig::auto());
+    let ask =
+        || Check::of_text(&model).memory(memory_beside_tests(512)).reduce(ReductionConfig::auto());
     let whole = ask().run().unwrap();
     let stopped = ask().dir(&dir).max_states(40).run().unwrap();
     assert!(stopped.states() < whole.states());

@@ -5,6 +5,7 @@
 
 use crate::merge::{Choices, dve, promela, try_random};
 use crate::support::follow::{ALL, load};
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both;
 use crate::support::reductions::{by_way, by_way_for, rewritings};
 use crate::support::{is_large, stored};
@@ -151,7 +152,8 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         let way = PartialOrderStrategy { proviso, ..MAP };
         let reduce = ReductionConfig::from(by_way(way));
         let by = |exec| {
-            let check = Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20);
+            let check =
+                Check::of_text(&model).reduce(reduce.clone()).memory(memory_beside_tests(512));
             check.exec(exec).keep_going().run().unwrap().outcome().clone()
         };
         prop_assert_eq!(by(ExecutionMode::Jit), by(ExecutionMode::Interp));
@@ -335,7 +337,10 @@ fn it_stacks() {
                 if processes {
                     reduce = reduce.with("symmetry", ParameterValues::default());
                 }
-                let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
+                let check = Check::of_text(&model)
+                    .reduce(reduce)
+                    .memory(memory_beside_tests(512))
+                    .keep_going();
                 let kind = |it: &Violation| format!("{it:?}").chars().take(6).collect::<String>();
                 let kinds =
                     |all: &BTreeSet<Violation>| all.iter().map(kind).collect::<BTreeSet<_>>();
@@ -405,7 +410,7 @@ fn a_search_that_goes_on_takes_them_as_it_did() {
         let kept = by_way(way).selection;
         assert_eq!(PartialOrderStrategy::of_chosen(|name| kept.get(name)), Some(way));
         let reduce = ReductionConfig::from(by_way(way));
-        let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+        let check = |reduce| Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512));
         let dir = folder.path().join(format!("{way:?}"));
         drop(check(reduce.clone()).dir(&dir).max_states(10).run().unwrap());
         assert!(check(ReductionConfig::none()).dir(&dir).run().is_err());

@@ -5,6 +5,7 @@
 
 use crate::generated;
 use crate::support::follow::{ALL, load, only_where};
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
 use crate::support::reductions::{by_way, rewritings};
 use crate::support::{stored, tiny_plan};
@@ -69,7 +70,9 @@ fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(u64, u64),
         told(searched.model(), &found, &ALL);
     }
     let reduce = ReductionConfig::from(by.clone());
-    let check = |exec| Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20).exec(exec);
+    let check = |exec| {
+        Check::of_text(&model).reduce(reduce.clone()).memory(memory_beside_tests(512)).exec(exec)
+    };
     for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let run = check(exec).keep_going().run().unwrap();
         prop_assert_eq!(&run.outcome().levels, &found.levels);
@@ -286,7 +289,8 @@ fn loops_are_put_together() {
 fn loops_are_told_step_by_step() {
     let text = "byte g; active proctype P() { byte i; do :: i < 5 -> i++ :: else -> break od; g = 1; assert(false) }";
     let model = load("promela", text);
-    let found = Check::of_text(&model).reduce(merge()).memory(512 << 20).run().unwrap();
+    let found =
+        Check::of_text(&model).reduce(merge()).memory(memory_beside_tests(512)).run().unwrap();
     let trace = found.counterexample().unwrap().unwrap().trace();
     // Five rounds of two, out of the loop, and two more, of which the last fails.
     assert_eq!((found.outcome().levels.len(), trace.depth()), (2, 13));
@@ -557,7 +561,8 @@ fn it_stacks() {
         is_kept(language, text, &rewritings()).unwrap();
         let model = load(language, text);
         let search = |reduce: ReductionConfig| {
-            let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
+            let check =
+                Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512)).keep_going();
             check.run().unwrap()
         };
         let whole = violated(search(ReductionConfig::none()).outcome());
@@ -585,7 +590,8 @@ fn what_is_merged_is_told_step_by_step() {
         b -> c { effect x = 2; }, c -> d { effect x = 3; }, d -> d { guard g == 0; effect g = 1; }; }
         process Q { state q; init q; assert q: g == 0; trans q -> q { guard g == 9; }; } system async;";
     let model = load("dve", text);
-    let found = Check::of_text(&model).reduce(merge()).memory(512 << 20).run().unwrap();
+    let found =
+        Check::of_text(&model).reduce(merge()).memory(memory_beside_tests(512)).run().unwrap();
     assert_eq!(found.outcome().levels.len(), 3);
     let trace = found.counterexample().unwrap().unwrap().trace();
     let names: Vec<_> = trace.steps.iter().map(|it| it.name.clone()).collect();
@@ -625,7 +631,9 @@ fn a_search_that_goes_on_merges_as_it_did() {
         process Q { state q; init q; assert q: n < 101; trans q -> q { guard n > 101; }; } system async;";
     let model = load("dve", text);
     let folder = tempfile::tempdir().unwrap();
-    let check = |reduce: ReductionPlan| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+    let check = |reduce: ReductionPlan| {
+        Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512))
+    };
     let dir = folder.path().join("d");
     drop(check(merge()).dir(&dir).max_states(10).run().unwrap());
     assert!(check(ReductionPlan::default()).dir(&dir).run().is_err());

@@ -8,6 +8,7 @@ use crate::generated::{Generated, programs, try_all};
 use crate::runs::assert_is_run;
 use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::is_large;
+use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{Promise, models, promises};
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, by_way_for, scalarsets};
@@ -785,7 +786,8 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
             let runs_on = CHAINS.contains(&way.proviso);
             let rewritings = if runs_on { bisimilar() } else { ReductionPlan::default() };
             let reduce = both(&rewritings, &by_way(way));
-            let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
+            let found =
+                Check::of_text(&model).checks(checks).memory(memory_beside_tests(512)).threads(2);
             let found = found.reduce(reduce).run().unwrap();
             let way = found.counterexample().unwrap();
             let trace = way.unwrap_or_else(|| panic!("{place}: nothing is found")).trace();
@@ -820,7 +822,8 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
         let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
         for way in ways(&checks) {
             model = model.with_plan(by_way_for(way, checks));
-            let found = Check::of_text(&model).checks(checks).memory(512 << 20).keep_going();
+            let found =
+                Check::of_text(&model).checks(checks).memory(memory_beside_tests(512)).keep_going();
             let found = found.run().unwrap();
             let counts = (found.states(), found.outcome().counters.transitions);
             assert_eq!(counts, (states, transitions), "{name}, {way:?}");

@@ -5,6 +5,7 @@
 
 use crate::generated::{Generated, programs, try_all};
 use crate::support::follow::{load, load_with, one, only_where};
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::for_checks;
 use crate::support::stored::{assert_traces_replay, is_looked_for, replayed_in, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
@@ -622,7 +623,12 @@ fn what_many_steps_may_reach_is_explored() {
 
 /// What a search for anything but deadlocks comes to.
 fn checked(model: &TextModel, reduce: ReductionConfig) -> CheckResult<'_> {
-    Check::of_text(model).reduce(reduce).memory(256 << 20).checks(NO_DEADLOCK).run().unwrap()
+    Check::of_text(model)
+        .reduce(reduce)
+        .memory(memory_beside_tests(512))
+        .checks(NO_DEADLOCK)
+        .run()
+        .unwrap()
 }
 
 /// Fewer states are visited until something is found; what is kept is said, and they stand beside no claim.

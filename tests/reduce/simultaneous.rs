@@ -6,6 +6,7 @@
 use crate::merge::{Choices, dve, promela, told, try_random};
 use crate::runs::assert_is_run;
 use crate::support::follow::{ALL, load};
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, by_way_for, rewritings, scalarsets};
 use crate::support::{is_large, stored};
@@ -69,7 +70,9 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         model = model.with_plan(by_way_for(way, DEADLOCKS.checks));
         let reduced = found(&model, &DEADLOCKS);
         prop_assert_eq!(reduced.deadlocks(), stuck.deadlocks(), "{:?} {}", way, text);
-        let check = |exec| Check::of_text(&model).reduce(by(way)).memory(512 << 20).exec(exec);
+        let check = |exec| {
+            Check::of_text(&model).reduce(by(way)).memory(memory_beside_tests(512)).exec(exec)
+        };
         let run = |exec| check(exec).keep_going().run().unwrap().outcome().clone();
         prop_assert_eq!(run(ExecutionMode::Jit), run(ExecutionMode::Interp));
     }
@@ -98,7 +101,8 @@ fn lines_go_on_side_by_side() {
         assert_eq!((whole, left), ((steps as u64 + 1).pow(processes as u32), steps as u64 + 1));
     }
     let model = load("dve", &lines(3, 4));
-    let found = Check::of_text(&model).reduce(by(WAYS[0])).memory(256 << 20).run().unwrap();
+    let found =
+        Check::of_text(&model).reduce(by(WAYS[0])).memory(memory_beside_tests(512)).run().unwrap();
     assert_eq!((found.outcome().states(), found.outcome().counters.transitions), (5, 4));
     // Two states of three steps each are run through.
     assert_eq!(found.outcome().counters.skipped, 8);
@@ -305,7 +309,10 @@ fn it_stacks() {
                 if processes {
                     reduce = reduce.with("symmetry", ParameterValues::default());
                 }
-                let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
+                let check = Check::of_text(&model)
+                    .reduce(reduce)
+                    .memory(memory_beside_tests(512))
+                    .keep_going();
                 let run = check.run().unwrap();
                 assert_eq!(kinds(&violated(run.outcome())), kinds(&whole), "{way:?} {text}");
                 if !whole.is_empty() {
@@ -322,7 +329,7 @@ fn it_stacks() {
     let model = load("murphi", text);
     let symmetry = scalarsets("exact");
     let search = |reduce: ReductionPlan| {
-        let check = Check::of_text(&model).reduce(reduce).memory(512 << 20);
+        let check = Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512));
         check.keep_going().run().unwrap()
     };
     let whole = search(symmetry.clone());
@@ -388,7 +395,9 @@ fn a_search_that_goes_on_takes_them_as_it_did() {
     for way in WAYS {
         let kept = by(way).selection;
         assert_eq!(PartialOrderStrategy::of_chosen(|name| kept.get(name)), Some(way));
-        let check = |reduce: ReductionPlan| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+        let check = |reduce: ReductionPlan| {
+            Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512))
+        };
         let dir = folder.path().join(format!("{way:?}"));
         drop(check(by(way)).dir(&dir).max_states(10).run().unwrap());
         assert!(check(ReductionPlan::default()).dir(&dir).run().is_err());

@@ -6,6 +6,7 @@
 
 use crate::generated::{Generated, programs};
 use crate::support::collection::{as_counted, of_the_corpus};
+use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{models, promises};
 use crate::support::reductions::both;
 use crate::support::reductions::{by_way, by_way_for, scalarsets};
@@ -344,7 +345,8 @@ fn protocols_of_1992_take_the_transitions_of_the_paper() {
 /// That a search for deadlocks comes to this many states and transitions.
 fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u64), name: &str) {
     let model = model.with_plan(by_way_for(method, DEADLOCKS));
-    let found = Check::of_text(&model).checks(DEADLOCKS).memory(512 << 20).keep_going();
+    let found =
+        Check::of_text(&model).checks(DEADLOCKS).memory(memory_beside_tests(512)).keep_going();
     let found = found.run().unwrap();
     let counts = (found.states(), found.outcome().counters.transitions);
     assert_eq!(counts, expected, "{name}, {}", method.name());

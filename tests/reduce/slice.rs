@@ -5,6 +5,7 @@
 
 use crate::support::error_message::ErrorMessage;
 use crate::support::follow::{load, one};
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, for_checks};
 use crate::support::{Random, is_large};
@@ -63,7 +64,7 @@ fn compared(
     }
     let check = |plan: &ReductionPlan| {
         let reduce = plan.clone();
-        Check::of_text(&model).reduce(reduce).memory(512 << 20).checks(checks).run()
+        Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512)).checks(checks).run()
     };
     let whole_run = match check(&ReductionPlan::default()) {
         // The model has nothing of what is looked for.
@@ -334,8 +335,9 @@ fn a_search_keeps_what_it_was_sliced_for() {
         process Q { state a; init a; trans a -> a { effect m = (m + 1) % 7; }; } system async;";
     let model = load("dve", text);
     let by = |checks: CheckSelection| ReductionConfig::from(for_checks(&["slice"], checks));
-    let check =
-        |reduce, checks| Check::of_text(&model).reduce(reduce).checks(checks).memory(256 << 20);
+    let check = |reduce, checks| {
+        Check::of_text(&model).reduce(reduce).checks(checks).memory(memory_beside_tests(512))
+    };
     // The checks of a search decide, whatever the reductions were named for.
     let found = check(by(CheckSelection::ALL), ASSERTIONS).run().unwrap();
     assert_eq!(found.states(), 102);

@@ -9,6 +9,7 @@ mod game;
 
 use crate::merge::told;
 use crate::support::error_message::ErrorMessage;
+use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, by_way, for_checks};
 use game::{Does, Net, Transition, text};
@@ -103,7 +104,7 @@ fn compared(
     let reduce = both_of(by, steps);
     for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let check = Check::of_text(&model).reduce(reduce.clone()).checks(checks).exec(exec);
-        let run = check.memory(512 << 20).keep_going().run().unwrap();
+        let run = check.memory(memory_beside_tests(512)).keep_going().run().unwrap();
         if violated(&model, &checks, run.outcome()) != expected {
             return Err(format!("{exec:?}, {checks:?}: {expected:?}").into());
         }

@@ -5,6 +5,7 @@
 
 use super::sleep::ours;
 use crate::support::follow::{load, one};
+use crate::support::memory::memory_beside_tests;
 use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
 use spillway::Check;
@@ -295,7 +296,7 @@ fn each_reduction_keeps_the_verdict_and_goes_on_as_it_began() {
 }
 
 fn check<'m>(model: &'m TextModel, selection: ReductionSelection) -> Check<'m> {
-    Check::of_text(model).reduce(selection).memory(256 << 20).threads(1)
+    Check::of_text(model).reduce(selection).memory(memory_beside_tests(512)).threads(1)
 }
 
 /// The depth of the counterexample, if there is one.

@@ -2,6 +2,7 @@
 //! state.
 
 use crate::support::follow::load;
+use crate::support::memory::memory_beside_tests;
 use spillway::Check;
 use spillway::exec::ExecutionMode;
 use spillway::ir::{Action, Schedule, TurnRule};
@@ -54,7 +55,14 @@ fn successor(outcome: StepOutcome) -> Option<Vec<u8>> {
 
 fn covered(model: &TextModel, exec: ExecutionMode) -> Vec<ActionCoverage> {
     let check = Check::of_text(model).reduce(spillway::reduce::ReductionConfig::none());
-    check.keep_going().memory(512 << 20).exec(exec).run().unwrap().coverage().unwrap()
+    check
+        .keep_going()
+        .memory(memory_beside_tests(512))
+        .exec(exec)
+        .run()
+        .unwrap()
+        .coverage()
+        .unwrap()
 }
 
 fn by_place(covered: Vec<ActionCoverage>) -> ByPlace {

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use super::Random;
+use super::memory::memory_beside_tests;
 use super::reductions::bisimilar;
 use proptest::prelude::*;
 use spillway::Check;
@@ -215,7 +216,7 @@ pub fn goes_on_as_it_began(
     fewer: u64,
 ) {
     let folder = tempfile::tempdir().unwrap();
-    let check = |reduce| Check::of_text(model).reduce(reduce).memory(256 << 20);
+    let check = |reduce| Check::of_text(model).reduce(reduce).memory(memory_beside_tests(512));
     let (whole, left) =
         (check(ReductionConfig::none()).run().unwrap(), check(reduce.clone()).run().unwrap());
     assert!(fewer * left.states() < whole.states());

@@ -6,6 +6,7 @@ pub mod collection;
 pub mod error_message;
 pub mod follow;
 pub mod lazy;
+pub mod memory;
 pub mod promises;
 pub mod reductions;
 pub mod stored;
