@@ -106,8 +106,8 @@ fn run(tasks: &TaskRunner<'_>, plan: &str, number: u32) -> TaskReply {
     Ok(json!({
         "task": number,
         "again": again,
-        "keys": receipt.piece.at.keys,
-        "bytes_written": receipt.piece.at.length,
+        "keys": receipt.output.segment.at.keys,
+        "bytes_written": receipt.bytes_written(),
         "transitions": receipt.counters.transitions,
         "seconds": receipt.seconds,
     }))

@@ -4,12 +4,12 @@ use super::directory::last;
 use super::in_memory_answer::InMemoryAnswer;
 use super::removal::RemoveOnDrop;
 use super::text_search::{ReductionChoice, TextSearch};
-use super::{CheckConfig, Error, RunLimits, SearchJob, SearchedModel, TextModel};
+use super::{CheckConfig, Error, RunLimits, SearchBudget, SearchJob, SearchedModel, SourceModel};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::files::JOB;
 use crate::search::tasks::{
-    ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPhase, TaskPlan,
-    TaskReceipt, commit, hash, if_exists, is_own, load_hashed, sharing_obstacle,
+    ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPlan, TaskReceipt,
+    commit, hash, if_exists, is_own, load_hashed, sharing_obstacle,
 };
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{Disk, RealDisk, RemoteDisk, RemoteOrigin};
@@ -29,7 +29,7 @@ pub struct SharedSearch {
     job: SearchJob,
     /// The hash that distinguishes this job from others.
     hash: [u8; 32],
-    model: OnceCell<TextModel>,
+    model: OnceCell<Box<dyn SourceModel>>,
 }
 
 /// Runs the tasks of a directory one after another. A model is read and compiled once.
@@ -65,8 +65,8 @@ impl SharedSearch {
         disk(&self.path, self.origin.as_ref())
     }
 
-    fn model(&self) -> Result<&TextModel, Error> {
-        get_or_try_init(&self.model, || self.job.model(&self.path))
+    fn model(&self) -> Result<&dyn SourceModel, Error> {
+        get_or_try_init(&self.model, || self.job.source_model(&self.path)).map(|it| &**it)
     }
 
     fn refused(&self, why: &'static str) -> Error {
@@ -117,9 +117,9 @@ impl<'m> TaskRunner<'m> {
         if let Some(receipt) = task.receipt().map_err(failed)? {
             return Ok(PlanOutcome::Done((receipt, true)));
         }
-        let done = match task.phase() {
-            TaskPhase::Settle | TaskPhase::Merge => task.combine().map_err(failed)?,
-            TaskPhase::Expand => self.expand(&task)?,
+        let done = match task.phase().needs_model() {
+            true => self.run_on_model(&task)?,
+            false => task.combine().map_err(failed)?,
         };
         Ok(done.map(|receipt| (receipt, false)))
     }
@@ -142,7 +142,7 @@ impl<'m> TaskRunner<'m> {
         commit(&*self.shared.disk()?, id).map_err(failed)
     }
 
-    fn expand(&self, task: &SearchTask<'_>) -> Result<PlanOutcome<TaskReceipt>, Error> {
+    fn run_on_model(&self, task: &SearchTask<'_>) -> Result<PlanOutcome<TaskReceipt>, Error> {
         let failed = |error| self.shared.failed(error);
         let (searched, memory) = get_or_try_init(&self.expanded, || self.compiled())?;
         let folder = tempfile::Builder::new().prefix("spillway-task-").tempdir();
@@ -151,7 +151,7 @@ impl<'m> TaskRunner<'m> {
         let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(&folder.0).map_err(failed)?);
         let coverage = self.shared.job.limits(None).coverage;
         let with = ExpansionContext { model: searched.model(), coverage, memory: *memory, scratch };
-        task.expand(&with).map_err(failed)
+        task.run_on_model(&with).map_err(failed)
     }
 
     fn compiled(&self) -> Result<(SearchedModel<'m>, MemoryPlan), Error> {
@@ -159,8 +159,15 @@ impl<'m> TaskRunner<'m> {
         let model = shared.model()?;
         let limits = RunLimits { memory: self.memory, threads: Some(1), ..RunLimits::default() };
         let config = CheckConfig { limits, ..shared.job.config() };
+        let Some(program) = model.as_program() else {
+            let searched = model.searched();
+            let budget = SearchBudget::of(&config.limits, true);
+            let plan = budget.plan_without_text(searched.model().width())?;
+            let grows = searched.model().capabilities().growing.is_some();
+            return Ok((searched, if grows { plan.for_growth() } else { plan }));
+        };
         let control = SearchControl::default();
-        let search = TextSearch::new(model, &config, true, &control);
+        let search = TextSearch::new(program, &config, true, &control);
         search.reduce(ReductionChoice::of_job(&shared.job))?.with_plan()
     }
 }

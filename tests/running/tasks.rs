@@ -467,3 +467,37 @@ fn a_plan_that_is_no_plan_of_this_version_is_told() {
     std::fs::remove_file(bench.path(&format!("d/{file}"))).unwrap();
     assert_eq!(planned().json()["plan"], json!(plan));
 }
+
+/// New values of a specification get their numbers between tasks.
+#[test]
+fn a_specification_has_the_same_dictionaries_in_tasks() {
+    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/models/tla");
+    let benches = [Bench::new(), Bench::new()];
+    for bench in &benches {
+        for file in ["mailboxes.tla", "mailboxes.cfg"] {
+            bench.write(file, &std::fs::read_to_string(format!("{models}/{file}")).unwrap());
+        }
+    }
+    let [alone, bench] = &benches;
+    let check = |bench: &Bench, more: &[&str]| {
+        let model = bench.path("mailboxes.tla").display().to_string();
+        bench.run(&[&["check", &model, "--dir", "d", "--memory", "256MiB"], more].concat())
+    };
+    assert_eq!(check(alone, &["--json"]).code, 0);
+    assert_eq!(check(bench, &["--max-states", "300"]).code, 3);
+    assert!(bench.driven("3", true) > 20);
+    let told = |bench: &Bench| -> Value {
+        serde_json::from_str(&bench.run(&["status", "d", "--json"]).out).unwrap()
+    };
+    let [expected, found] = [told(alone), told(bench)];
+    for member in ["verdict", "states", "states_generated", "transitions", "levels", "coverage"] {
+        assert_eq!(found[member], expected[member], "{member}");
+    }
+    assert_eq!((&found["verdict"], &found["states"]), (&json!("verified"), &json!(8312)));
+    let journal = |bench: &Bench| {
+        let files = bench.files("d").into_iter().filter(|it| it.starts_with("encoding-"));
+        let [file] = &files.collect::<Vec<_>>()[..] else { panic!("there is one journal") };
+        std::fs::read(bench.path("d").join(file)).unwrap()
+    };
+    assert!(journal(alone) == journal(bench));
+}

@@ -202,6 +202,7 @@ impl Driver<'_> {
             TaskPhase::Expand => self.counts.expanded += plan.tasks(),
             TaskPhase::Settle => self.counts.settled += plan.tasks(),
             TaskPhase::Merge => self.counts.merged += plan.tasks(),
+            TaskPhase::Grow => panic!("the bytes of a state are known"),
         }
         self.is_stale(plan)
     }
@@ -235,9 +236,9 @@ impl Driver<'_> {
             }
             let scratch: Arc<dyn Disk> = Arc::new(FaultDisk::new());
             let with = ExpansionContext { model, coverage: true, memory, scratch };
-            let done = match plan.phase {
-                TaskPhase::Expand => task.expand(&with)?,
-                TaskPhase::Settle | TaskPhase::Merge => task.combine()?,
+            let done = match plan.phase.needs_model() {
+                true => task.run_on_model(&with)?,
+                false => task.combine()?,
             };
             assert!(matches!(done, PlanOutcome::Done(_)));
             Ok(())

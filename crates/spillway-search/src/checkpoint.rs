@@ -26,7 +26,7 @@ use spillway_model::{
 use std::sync::Arc;
 
 /// The format of the manifest. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 29 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 30 };
 
 /// The saved state of a search.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -55,8 +55,8 @@ pub struct SavedSearch {
     pub open: SavedLevel,
     /// The remaining work on states with postponed transitions.
     pub postponed: SavedPostponed,
-    /// The length in bytes of the journal of an encoding that grows; 0 if there is none.
-    pub encoding: u64,
+    /// The journal of an encoding that grows, once it has grown.
+    pub encoding: Option<SavedJournal>,
     /// The hunts between levels.
     pub hunts: SavedHunts,
     /// The code of the verdict: 0 none, 1 verified, 2 violated.
@@ -82,6 +82,15 @@ pub struct DiskFigures {
     pub written: u64,
     /// Bytes of decoded blocks, read from the disk or from the system's cache.
     pub read: u64,
+}
+
+/// The journal of an encoding that grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedJournal {
+    /// The level at whose end the file was begun.
+    pub level: u32,
+    /// The length in bytes, at least 1.
+    pub length: u64,
 }
 
 /// A level of which a prefix is expanded.
@@ -137,6 +146,13 @@ pub struct SavedFinding {
     pub witness: Vec<u8>,
 }
 
+impl SavedJournal {
+    /// Returns the file.
+    pub fn file(self) -> FileName {
+        FileName::Encoding { level: self.level }
+    }
+}
+
 impl SavedSearch {
     /// Returns whether all states were visited and no check of states and steps is violated.
     pub fn is_verified(&self) -> bool {
@@ -178,7 +194,7 @@ impl SavedSearch {
         let SavedPostponed { obligations, carried, .. } = &self.postponed;
         let pieces = merged.chain(&self.frontier.pieces).chain(&self.open.candidates);
         let pieces = pieces.chain(obligations).chain(carried).chain(&self.open.unencoded);
-        let journal = (self.encoding > 0).then_some(FileName::Encoding);
+        let journal = self.encoding.map(SavedJournal::file);
         let changes = self.values.iter().filter_map(|values| values.changes.as_ref());
         let changed = changes.flat_map(|changes| 0..changes.shards.len() as u16);
         let logs = shards.map(|shard| FileName::Levels { shard });

@@ -11,11 +11,13 @@
 
 mod candidate_log;
 mod collector;
+mod late_encoding;
 mod obligations;
 mod tallies;
 mod unencoded;
 mod worker;
 
+pub use late_encoding::LateEncoding;
 pub use obligations::{ObligationBuffer, RANK};
 pub use unencoded::{UnencodedBuffer, UnencodedLevel};
 pub use worker::{ExpansionWorker, InitialStates};

@@ -160,7 +160,7 @@ impl<'a> ExternalSearch<'a> {
         sweep(&*resources.disk, None)?;
         resources.control.begin(0, 0, 0);
         check_storage(model, &storage)?;
-        let journal = EncodingJournal::restore(model, &*resources.disk, 0)?;
+        let journal = EncodingJournal::restore(model, &*resources.disk, None)?;
         Ok(Self { journal, ..Self::new(model, resources, limits, storage) })
     }
 

@@ -57,7 +57,7 @@ pub const SHORTER: &str = "shorter";
 const EVENTUALLY: &str = "eventually-";
 
 /// The phases of plans, as in names.
-pub const PHASES: [&str; 3] = ["expand", "settle", "merge"];
+pub const PHASES: [&str; 4] = ["expand", "settle", "merge", "grow"];
 
 const PLAN: &str = "plan-";
 const RECEIPT: &str = "receipt-";

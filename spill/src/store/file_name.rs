@@ -68,7 +68,10 @@ pub enum FileName {
         shard: u16,
     },
     /// The journal of an encoding that grows.
-    Encoding,
+    Encoding {
+        /// The level at whose end the file was begun.
+        level: u32,
+    },
     /// The keys of the region, in key order; sets are subsets of it.
     Region,
     /// A set of keys of a part of the region.
@@ -108,7 +111,7 @@ impl fmt::Display for FileName {
             }
             FileName::Reexpanded { level } => write!(f, "carried-{level:08}"),
             FileName::Unencoded { level, shard } => write!(f, "unencoded-{level:08}-{shard:03}"),
-            FileName::Encoding => write!(f, "encoding-000"),
+            FileName::Encoding { level } => write!(f, "encoding-{level:08}"),
             FileName::Region => write!(f, "region-000"),
             FileName::Marks { sweep, shard } => write!(f, "marks-{sweep:08}-{shard:03}"),
             FileName::Predecessors { shard } => write!(f, "predecessors-{shard:03}"),
@@ -141,7 +144,7 @@ impl FileName {
             }
             ("carried", &[level]) => FileName::Reexpanded { level },
             ("unencoded", &[level, shard]) => FileName::Unencoded { level, shard: narrow(shard)? },
-            ("encoding", &[0]) => FileName::Encoding,
+            ("encoding", &[level]) => FileName::Encoding { level },
             ("region", &[0]) => FileName::Region,
             ("marks", &[sweep, shard]) => FileName::Marks { sweep, shard: narrow(shard)? },
             ("predecessors", &[shard]) => FileName::Predecessors { shard: narrow(shard)? },
@@ -178,7 +181,7 @@ mod tests {
             9 => FileName::Marks { sweep: level, shard },
             10 => FileName::Predecessors { shard },
             11 => FileName::Unencoded { level, shard },
-            12 => FileName::Encoding,
+            12 => FileName::Encoding { level },
             _ => FileName::Layer { sweep: level, shard },
         })
     }
@@ -208,7 +211,7 @@ mod tests {
             "merged-cells.csv",
             "candidates-2024.pdf",
             "region-001",
-            "encoding-001",
+            "encoding-000",
             "unencoded-00000001",
             "predecessors-3",
             "fresh-00000001-000",

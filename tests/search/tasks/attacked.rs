@@ -42,9 +42,9 @@ fn does(disk: &FaultDisk, plan: &TaskPlan, number: u32) -> Result<()> {
     };
     let (memory, scratch) = (tiny_plan(1, GRAPH.width, 4_000, 16_000), Arc::new(FaultDisk::new()));
     let with = ExpansionContext { model: &GRAPH, coverage: true, memory, scratch };
-    let done = match plan.phase {
-        TaskPhase::Expand => task.expand(&with)?,
-        TaskPhase::Settle | TaskPhase::Merge => task.combine()?,
+    let done = match plan.phase.needs_model() {
+        true => task.run_on_model(&with)?,
+        false => task.combine()?,
     };
     assert!(matches!(done, PlanOutcome::Done(_)));
     Ok(())

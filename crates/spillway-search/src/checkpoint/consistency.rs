@@ -36,13 +36,15 @@ pub(super) fn contradiction(saved: &SavedSearch) -> Option<&'static str> {
 
 fn numbers_agree(saved: &SavedSearch) -> bool {
     let DiskFigures { peak, written, read } = saved.disk;
-    let counts = [peak, written, read, saved.peak_rss_bytes, saved.encoding];
+    let journal = saved.encoding.map_or(0, |it| it.length);
+    let counts = [peak, written, read, saved.peak_rss_bytes, journal];
     let mut action_counts = saved.action_counts.iter().chain(&saved.open.action_counts);
     let parts = saved.parts.iter().flat_map(|part| [part.memory, part.disk]);
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
         && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
         && [saved.counters, saved.open.counters].iter().all(|it| it.are_at_most(COUNT_MAX))
         && action_counts.all(|&count| count <= COUNT_MAX)
+        && saved.encoding.is_none_or(|it| it.length > 0)
         && saved.width as usize > saved.tag_bytes()
         && saved.verdict <= 2
 }

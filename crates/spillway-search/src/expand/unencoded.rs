@@ -76,8 +76,10 @@ impl UnencodedBuffer {
             None => self.open.insert((name, self.disk.create(&name.to_string())?)),
         };
         let offset = file.len();
-        write_run(&self.buffer, &mut **file)?;
-        let (length, keys) = (file.len() - offset, self.buffer.len() as u64);
+        let mut run = RunWriter::new(&mut **file);
+        self.buffer.iter().try_for_each(|state| run.push(state))?;
+        let keys = run.finish()?;
+        let length = file.len() - offset;
         self.runs.push(FileSegment { file: *name, at: SegmentRef { offset, length, keys } });
         self.buffer.clear();
         self.bytes = 0;
@@ -116,22 +118,45 @@ impl UnencodedBuffer {
     }
 }
 
-/// Appends a sorted run.
-fn write_run(states: &BTreeSet<Box<[u8]>>, file: &mut dyn AppendFile) -> Result<()> {
-    let mut block = vec![0; HEADER_BYTES];
-    for (index, state) in states.iter().enumerate() {
-        block.extend_from_slice(&length_bytes(state.len()));
-        block.extend_from_slice(state);
-        if block.len() >= BLOCK_BYTES || index + 1 == states.len() {
-            let length = length_bytes(block.len() - HEADER_BYTES);
-            block[4..HEADER_BYTES].copy_from_slice(&length);
-            let checksum = spill::checksum(&block[4..]);
-            block[..4].copy_from_slice(&checksum.to_be_bytes());
-            file.write(&block)?;
-            block.truncate(HEADER_BYTES);
-        }
+/// Appends a sorted run to a file.
+struct RunWriter<'f> {
+    file: &'f mut dyn AppendFile,
+    /// The block that is not written: its header, then states.
+    block: Vec<u8>,
+    /// The number of states.
+    states: u64,
+}
+
+impl<'f> RunWriter<'f> {
+    fn new(file: &'f mut dyn AppendFile) -> RunWriter<'f> {
+        RunWriter { file, block: vec![0; HEADER_BYTES], states: 0 }
     }
-    Ok(())
+
+    fn push(&mut self, state: &[u8]) -> Result<()> {
+        self.block.extend_from_slice(&length_bytes(state.len()));
+        self.block.extend_from_slice(state);
+        self.states += 1;
+        if self.block.len() >= BLOCK_BYTES { self.write_block() } else { Ok(()) }
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        let block = &mut self.block;
+        let length = length_bytes(block.len() - HEADER_BYTES);
+        block[4..HEADER_BYTES].copy_from_slice(&length);
+        let checksum = spill::checksum(&block[4..]);
+        block[..4].copy_from_slice(&checksum.to_be_bytes());
+        self.file.write(block)?;
+        block.truncate(HEADER_BYTES);
+        Ok(())
+    }
+
+    /// Writes the last block. Returns the number of states.
+    fn finish(mut self) -> Result<u64> {
+        if self.block.len() > HEADER_BYTES {
+            self.write_block()?;
+        }
+        Ok(self.states)
+    }
 }
 
 fn length_bytes(length: usize) -> [u8; 4] {
@@ -166,6 +191,22 @@ impl<'b> UnencodedLevel<'b> {
     /// Returns whether there are no states.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.buffers.iter().all(|it| it.is_empty())
+    }
+
+    /// Appends all states to a file as one run, each once.
+    pub fn write(self, file: &mut dyn AppendFile) -> Result<SegmentRef> {
+        let offset = file.len();
+        let (mut run, mut written) = (RunWriter::new(file), Ok(()));
+        let visited = self.visit(&mut |state| {
+            if written.is_ok() {
+                written = run.push(state);
+            }
+            Ok(())
+        });
+        self.or_error(visited)?;
+        written?;
+        let keys = run.finish()?;
+        Ok(SegmentRef { offset, length: file.len() - offset, keys })
     }
 
     /// Returns the result of a system, or the error of the disk that the system returned as one of its own.

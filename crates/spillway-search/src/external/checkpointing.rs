@@ -157,7 +157,7 @@ impl<'a> ExternalSearch<'a> {
                 unencoded_logs,
             },
             postponed: self.saved_postponed(),
-            encoding: self.journal.length(),
+            encoding: self.journal.saved(),
             hunts: self.hunts.clone(),
             verdict: match self.verdict {
                 SearchVerdict::Incomplete => 0,

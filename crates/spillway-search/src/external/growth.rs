@@ -18,14 +18,11 @@
 //! - What follows the named length of the journal does not exist. After a kill the same bytes are appended again.
 
 use super::{ExpansionWorker, ExternalSearch};
-use crate::checkpoint::{SavedSearch, logs};
-use crate::expand::{UnencodedBuffer, UnencodedLevel};
-use crate::model_failure;
+use crate::checkpoint::{SavedJournal, SavedSearch, logs};
+use crate::expand::{LateEncoding, UnencodedBuffer, UnencodedLevel};
+use crate::{MemoryPlan, model_failure};
 use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result};
-use spillway_model::{BACK_EDGE_BYTES, StateSpace, UnencodedStates};
-
-/// The bytes of the batches in which encoded states become candidates.
-const BATCH_BYTES: usize = 32 << 10;
+use spillway_model::{GrowingStateSpace, StateSpace};
 
 /// A search cannot be done for a system whose encoding grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +43,19 @@ pub enum GrowthError {
 }
 
 impl GrowthError {
+    /// Checks that an encoding fits its share of the memory.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub(crate) fn check_size(growing: &dyn GrowingStateSpace, plan: &MemoryPlan) -> Result<()> {
+        let (found, limit) = (growing.memory(), plan.encoding);
+        match found > limit {
+            true => Err(GrowthError::TooLarge { found, limit }.into_error()),
+            false => Ok(()),
+        }
+    }
+
     /// Converts this into an error of the store's source of keys.
     pub(super) fn into_error(self) -> Error {
         Error::Source { reason: self.into() }
@@ -55,8 +65,13 @@ impl GrowthError {
 /// The journal of an encoding that grows.
 #[derive(Default)]
 pub(super) struct EncodingJournal {
-    file: Option<Box<dyn AppendFile>>,
-    length: u64,
+    open: Option<OpenJournal>,
+}
+
+/// A journal that has bytes.
+struct OpenJournal {
+    saved: SavedJournal,
+    file: Box<dyn AppendFile>,
 }
 
 impl EncodingJournal {
@@ -64,67 +79,60 @@ impl EncodingJournal {
     pub(super) fn restore(
         model: &dyn StateSpace,
         disk: &dyn Disk,
-        length: u64,
+        saved: Option<SavedJournal>,
     ) -> Result<EncodingJournal> {
-        restore_encoding(model, disk, length)?;
-        let name = FileName::Encoding.to_string();
-        let file = if length == 0 { None } else { Some(disk.append_at(&name, length)?) };
-        Ok(EncodingJournal { file, length })
+        restore_encoding(model, disk, saved)?;
+        let open = |saved: SavedJournal| {
+            let file = disk.append_at(&saved.file().to_string(), saved.length)?;
+            Ok(OpenJournal { saved, file })
+        };
+        Ok(EncodingJournal { open: saved.map(open).transpose()? })
     }
 
-    fn append(&mut self, bytes: &[u8], disk: &dyn Disk) -> Result<()> {
+    /// Appends what the encoding gained at the end of a level.
+    fn append(&mut self, bytes: &[u8], level: u32, disk: &dyn Disk) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(disk.create(&FileName::Encoding.to_string())?),
+        let OpenJournal { saved, file } = match &mut self.open {
+            Some(open) => open,
+            None => {
+                let saved = SavedJournal { level, length: 0 };
+                let file = disk.create(&saved.file().to_string())?;
+                self.open.insert(OpenJournal { saved, file })
+            }
         };
         file.write(bytes)?;
-        self.length += bytes.len() as u64;
+        saved.length += bytes.len() as u64;
         Ok(())
     }
 
     /// Makes the journal durable.
     pub(super) fn sync(&mut self) -> Result<()> {
-        self.file.as_mut().map_or(Ok(()), |file| file.sync())
+        self.open.as_mut().map_or(Ok(()), |open| open.file.sync())
     }
 
-    /// Returns the length in bytes.
-    pub(super) fn length(&self) -> u64 {
-        self.length
+    /// Returns the part of the manifest.
+    pub(super) fn saved(&self) -> Option<SavedJournal> {
+        self.open.as_ref().map(|open| open.saved)
     }
 }
 
-/// Restores the encoding of a system from the first `length` bytes of the journal in a search directory.
+/// Restores the encoding of a system from its journal in a search directory.
 ///
 /// # Errors
 ///
 /// The journal cannot be read, is damaged, or belongs to another system.
-fn restore_encoding(model: &dyn StateSpace, disk: &dyn Disk, length: u64) -> Result<()> {
+fn restore_encoding(
+    model: &dyn StateSpace,
+    disk: &dyn Disk,
+    saved: Option<SavedJournal>,
+) -> Result<()> {
     let Some(growing) = model.capabilities().growing else { return Ok(()) };
-    if length == 0 {
-        return growing.restore(&[]).map_err(model_failure);
-    }
-    let name = FileName::Encoding.to_string();
-    let journal = disk.map(&name, 0..length)?;
+    let Some(saved) = saved else { return growing.restore(&[]).map_err(model_failure) };
+    let name = saved.file().to_string();
+    let journal = disk.map(&name, 0..saved.length)?;
     growing.restore(&journal).map_err(|error| Error::corrupt(name, 0, error.to_string()))
-}
-
-/// Unencoded states without the back-edges that follow them.
-struct StatesWithoutEdges<'s> {
-    states: &'s dyn UnencodedStates,
-    /// The bytes of a back-edge, or 0 if there are none.
-    edge_bytes: usize,
-}
-
-impl UnencodedStates for StatesWithoutEdges<'_> {
-    fn visit(
-        &self,
-        each: &mut dyn FnMut(&[u8]) -> spillway_model::Result<()>,
-    ) -> spillway_model::Result<()> {
-        self.states.visit(&mut |it| each(&it[..it.len() - self.edge_bytes]))
-    }
 }
 
 impl SavedSearch {
@@ -157,31 +165,11 @@ impl ExternalSearch<'_> {
             first.return_unencoded(own);
             return Ok(());
         }
-        let edge_bytes = self.model.capabilities().views.map_or(0, |_| BACK_EDGE_BYTES);
-        let mut encode = || {
-            let journal = growing.grow(&StatesWithoutEdges { states: &unencoded, edge_bytes })?;
-            let (mut state, mut batch) = (vec![0; self.model.width()], Vec::new());
-            let mut kept = Ok(());
-            unencoded.visit(&mut |it| {
-                let (it, edge) = it.split_at(it.len() - edge_bytes);
-                growing.encode(it, &mut state)?;
-                batch.extend_from_slice(&state);
-                batch.extend_from_slice(edge);
-                if batch.len() >= BATCH_BYTES && kept.is_ok() {
-                    note(&batch);
-                    kept = first.take(level, &mut batch);
-                }
-                Ok(())
-            })?;
-            note(&batch);
-            Ok((journal, kept.and_then(|()| first.take_last(level, &mut batch))))
-        };
-        let encoded = encode();
-        let (journal, taken) = unencoded.or_error(encoded)?;
-        taken?;
+        let late = LateEncoding { model: self.model, growing, level };
+        let journal = late.encode(unencoded, first, note)?;
         first.return_unencoded(own);
-        self.journal.append(&journal, &*self.disk)?;
-        self.check_encoding_size()?;
+        self.journal.append(&journal, level, &*self.disk)?;
+        GrowthError::check_size(growing, &self.plan)?;
         self.drop_unencoded()
     }
 
@@ -225,15 +213,6 @@ impl ExternalSearch<'_> {
         let runs = buffers.clone().flat_map(UnencodedBuffer::pieces);
         let runs = self.open.unencoded.iter().chain(runs).copied().collect();
         (runs, logs(lengths, &self.open.unencoded))
-    }
-
-    fn check_encoding_size(&self) -> Result<()> {
-        let growing = self.model.capabilities().growing;
-        let (found, limit) = (growing.map_or(0, |it| it.memory()), self.plan.encoding);
-        if found > limit {
-            return Err(GrowthError::TooLarge { found, limit }.into_error());
-        }
-        Ok(())
     }
 
     fn unencoded_buffers(&mut self) -> impl Iterator<Item = &mut UnencodedBuffer> {

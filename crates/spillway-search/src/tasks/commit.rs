@@ -3,7 +3,7 @@
 use super::plan::{TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
-use crate::checkpoint::{SavedSearch, logs, restore_findings, save_findings};
+use crate::checkpoint::{SavedJournal, SavedSearch, logs, restore_findings, save_findings};
 use crate::projection;
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
 use spillway_model::ActionCounts;
@@ -19,7 +19,7 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
             Err(why) => return Ok(PlanOutcome::Undone(task, why)),
         }
     }
-    let written = receipts.iter().map(|it| it.piece.at.length).fold(0, u64::saturating_add);
+    let written = receipts.iter().map(TaskReceipt::bytes_written).fold(0, u64::saturating_add);
     let mut next = saved.clone();
     next.seconds += plan.age();
     next.disk.written = next.disk.written.saturating_add(written);
@@ -27,6 +27,7 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
         TaskPhase::Expand => apply_expansion(&mut next, &plan, &receipts)?,
         TaskPhase::Settle => apply_settling(&mut next, &receipts)?,
         TaskPhase::Merge => apply_merge(&mut next, &plan, &receipts),
+        TaskPhase::Grow => apply_growth(&mut next, &plan, &receipts)?,
     }
     // A manifest that cannot be read must not replace one that can.
     next.check()?;
@@ -40,23 +41,32 @@ fn apply_expansion(
     plan: &TaskPlan,
     receipts: &[TaskReceipt],
 ) -> Result<()> {
-    let codec = next.codec()?;
     let open = &mut next.open;
     let mut findings = restore_findings(&open.findings)?;
     let mut action_counts = ActionCounts::new(std::mem::take(&mut open.action_counts));
-    let mut exceptional: Vec<u8> = vec![0; next.width as usize];
     for receipt in receipts {
         open.counters += receipt.counters;
         action_counts.merge(ActionCounts::new(receipt.action_counts.clone()));
         findings.merge(restore_findings(&receipt.findings)?);
-        exceptional.iter_mut().zip(&receipt.exceptional).for_each(|(all, bits)| *all |= bits);
     }
-    let pieces = receipts.iter().map(|it| it.piece).filter(|it| it.at.keys > 0);
-    open.candidates.extend(pieces);
-    open.logs = logs(open.logs.iter().copied(), &open.candidates);
+    open.unencoded.extend(receipts.iter().filter_map(|it| it.second).map(|it| it.segment));
+    open.unencoded_logs = logs(open.unencoded_logs.iter().copied(), &open.unencoded);
     open.expanded = plan.states.last().copied().unwrap_or_default();
     open.action_counts = action_counts.all().to_vec();
     open.findings = save_findings(&findings);
+    add_candidates(next, receipts)
+}
+
+/// Adds the candidates of tasks to those of the last level.
+fn add_candidates(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()> {
+    let codec = next.codec()?;
+    let mut exceptional: Vec<u8> = vec![0; next.width as usize];
+    for receipt in receipts {
+        exceptional.iter_mut().zip(&receipt.exceptional).for_each(|(all, bits)| *all |= bits);
+    }
+    let open = &mut next.open;
+    open.candidates.extend(pieces(receipts).filter(|it| it.at.keys > 0));
+    open.logs = logs(open.logs.iter().copied(), &open.candidates);
     if exceptional.iter().any(|bits| *bits != 0) {
         let wider = projection::widen_codec(&codec, &exceptional);
         next.projection = wider.projection().map(|it| it.saved());
@@ -64,8 +74,20 @@ fn apply_expansion(
     Ok(())
 }
 
+fn apply_growth(next: &mut SavedSearch, plan: &TaskPlan, receipts: &[TaskReceipt]) -> Result<()> {
+    let journal = receipts.iter().find_map(|it| it.second).map(|it| it.segment.at.length);
+    next.encoding = journal.map(|length| SavedJournal { level: plan.level, length });
+    (next.open.unencoded, next.open.unencoded_logs) = (Vec::new(), Vec::new());
+    add_candidates(next, receipts)
+}
+
+/// Returns the outputs of tasks.
+fn pieces(receipts: &[TaskReceipt]) -> impl Iterator<Item = FileSegment> {
+    receipts.iter().map(|it| it.output.segment)
+}
+
 fn apply_settling(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()> {
-    let pieces: Vec<FileSegment> = receipts.iter().map(|it| it.piece).collect();
+    let pieces: Vec<FileSegment> = pieces(receipts).collect();
     if pieces.iter().all(|it| it.at.keys == 0) {
         // One process then finds that nothing is left to settle, and decides the verdict.
         (next.open.candidates, next.open.logs) = (Vec::new(), Vec::new());
@@ -85,7 +107,7 @@ fn apply_settling(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()
 fn apply_merge(next: &mut SavedSearch, plan: &TaskPlan, receipts: &[TaskReceipt]) {
     let (first, last) = next.levels_from(plan.runs_from);
     next.store.runs.truncate(plan.runs_from as usize);
-    let pieces = receipts.iter().map(|it| it.piece).filter(|it| it.at.keys > 0).collect();
+    let pieces = pieces(receipts).filter(|it| it.at.keys > 0).collect();
     next.store.runs.push(SavedRun { first, last, pieces });
     adopt_levels(next);
 }

@@ -2,12 +2,14 @@
 //!
 //! The manifest of the directory is the only file that is ever replaced. It is that of a search of one process. It
 //! determines the next *plan*: a phase of independent tasks. Each task reads files that do not change. It writes one
-//! file of its own and a *receipt*, which names the plan and the task and the part that it took. When every task has a
+//! or two files of its own and a *receipt*, which names the plan and the task and the part that it took. When every task has a
 //! receipt, the plan is *committed*: a new manifest replaces the one that the plan is based on, if that is still
 //! current.
 //!
 //! ```text
-//! expand  each task takes a part of the last level's states      -> a sorted run of candidates
+//! expand  each task takes a part of the last level's states      -> a sorted run of candidates, and one of unencoded
+//!                                                                   states if the encoding grows
+//! grow    one task gives bytes to all unencoded states           -> a sorted run of candidates, and the new journal
 //! settle  each a range of keys: candidates minus all runs        -> a piece of the next level
 //! merge   each a range of keys of some runs                      -> a piece of one run, where there are too many
 //! search  levels are thin, or there is a verdict to be drawn: one process goes on by itself
@@ -27,7 +29,7 @@ pub use commit::commit;
 pub use plan::{
     NextWork, SharingOptions, TaskPhase, TaskPlan, TaskRange, current, sharing_obstacle,
 };
-pub use receipt::{ReceiptFault, TaskReceipt};
+pub use receipt::{ReceiptFault, TaskOutput, TaskReceipt};
 pub use run::{ExpansionContext, SearchTask};
 
 use crate::checkpoint::FORMAT;

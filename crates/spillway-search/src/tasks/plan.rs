@@ -36,9 +36,16 @@ pub enum TaskPhase {
     Settle,
     /// Merge several runs into one.
     Merge,
+    /// Extend a growing encoding by the unencoded states of the last level.
+    Grow,
 }
 
 impl TaskPhase {
+    /// Returns whether its tasks need the model.
+    pub fn needs_model(self) -> bool {
+        matches!(self, TaskPhase::Expand | TaskPhase::Grow)
+    }
+
     /// Returns the name in commands and files.
     pub fn name(self) -> &'static str {
         PHASES[self as usize]
@@ -220,9 +227,20 @@ impl TaskPlan {
         let has_names = |before: usize| before + self.tasks() as usize <= FILES_MAX;
         self.begun.is_finite()
             && match self.phase {
-                TaskPhase::Expand => of_states() && has_names(open.logs.len()),
+                TaskPhase::Expand => {
+                    of_states()
+                        && has_names(open.logs.len())
+                        && has_names(open.unencoded_logs.len())
+                }
                 TaskPhase::Settle => {
                     of_keys() && open.expanded == frontier && has_names(levels.shards.len())
+                }
+                TaskPhase::Grow => {
+                    self.states.is_empty()
+                        && self.borders.is_empty()
+                        && open.expanded == frontier
+                        && !open.unencoded.is_empty()
+                        && has_names(open.logs.len())
                 }
                 TaskPhase::Merge => {
                     of_keys() && (self.runs_from as usize) < saved.store.runs.len() && has_names(0)
@@ -263,7 +281,7 @@ impl TaskPlan {
             TaskPhase::Expand => {
                 TaskRange::States { from: self.states[task], until: self.states[task + 1] }
             }
-            TaskPhase::Settle | TaskPhase::Merge => {
+            TaskPhase::Settle | TaskPhase::Merge | TaskPhase::Grow => {
                 let border = |at: usize| self.borders.get(at).cloned();
                 TaskRange::Keys { low: task.checked_sub(1).and_then(border), high: border(task) }
             }
@@ -274,7 +292,7 @@ impl TaskPlan {
     pub(super) fn output(&self, saved: &SavedSearch, task: u32) -> FileName {
         let behind = |files: usize| (files + task as usize) as u16;
         match self.phase {
-            TaskPhase::Expand => {
+            TaskPhase::Expand | TaskPhase::Grow => {
                 FileName::Candidates { level: self.level, shard: behind(saved.open.logs.len()) }
             }
             TaskPhase::Settle => {
@@ -287,11 +305,25 @@ impl TaskPlan {
         }
     }
 
+    /// Returns the second file that a task may write: its unencoded states, numbered after the existing files, or the
+    /// journal of the encoding.
+    pub(super) fn second_output(&self, saved: &SavedSearch, task: u32) -> Option<FileName> {
+        let level = self.level;
+        match self.phase {
+            TaskPhase::Expand => {
+                let shard = (saved.open.unencoded_logs.len() + task as usize) as u16;
+                Some(FileName::Unencoded { level, shard })
+            }
+            TaskPhase::Grow => Some(FileName::Encoding { level }),
+            TaskPhase::Settle | TaskPhase::Merge => None,
+        }
+    }
+
     /// Returns the number of its tasks.
     pub fn tasks(&self) -> u32 {
         match self.phase {
             TaskPhase::Expand => self.states.len().saturating_sub(1) as u32,
-            TaskPhase::Settle | TaskPhase::Merge => self.borders.len() as u32 + 1,
+            TaskPhase::Settle | TaskPhase::Merge | TaskPhase::Grow => self.borders.len() as u32 + 1,
         }
     }
 
@@ -381,7 +413,11 @@ impl TaskPlanner<'_> {
                 })),
             };
         }
-        if open.candidates.is_empty() || self.ends(&outcome.findings) {
+        let ends = self.ends(&outcome.findings);
+        if !ends && !open.unencoded.is_empty() {
+            return Ok(NextWork::Tasks(self.plan(TaskPhase::Grow)));
+        }
+        if open.candidates.is_empty() || ends {
             // The search reaches a verdict, or the next level if the findings do not end it.
             return Ok(NextWork::Search(Some(states)));
         }

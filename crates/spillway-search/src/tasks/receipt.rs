@@ -9,7 +9,7 @@ use super::plan::{TaskPhase, TaskPlan, TaskRange};
 use crate::checkpoint::{FORMAT, SavedFinding, SavedSearch, restore_findings};
 use crate::files::receipt_file;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Codec, Disk, Error, FileSegment, KeyPartition, Result};
+use spill::{Codec, Disk, Error, FileName, FileSegment, KeyPartition, Result};
 use spillway_model::Counters;
 use std::fmt;
 
@@ -20,6 +20,27 @@ const SEALED: u64 = 64 << 10;
 /// The bound on the counts of a task. The sum over all tasks does not overflow.
 const COUNT_MAX: u64 = 1 << 46;
 
+/// A file that a task writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct TaskOutput {
+    /// The file, from its beginning to its end.
+    pub segment: FileSegment,
+    /// The digest of its end.
+    end: [u8; 32],
+}
+
+impl TaskOutput {
+    /// Returns the output of a task that is in a file.
+    pub(super) fn of(disk: &dyn Disk, segment: FileSegment) -> Result<TaskOutput> {
+        Ok(TaskOutput { segment, end: digest_of_end(disk, segment)? })
+    }
+
+    /// Returns whether the file is still what the task wrote.
+    fn is_unchanged(&self, disk: &dyn Disk) -> Result<bool> {
+        Ok(digest_of_end(disk, self.segment)? == self.end)
+    }
+}
+
 /// The result of a task.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct TaskReceipt {
@@ -29,10 +50,10 @@ pub struct TaskReceipt {
     pub(super) task: u32,
     /// The part that it took.
     pub(super) range: TaskRange,
-    /// Its output.
-    pub piece: FileSegment,
-    /// The digest of the end of the output.
-    pub(super) end: [u8; 32],
+    /// Its output: candidates, or a piece of a level or a run.
+    pub output: TaskOutput,
+    /// Its second output, if there is one: unencoded states, or the journal of the encoding.
+    pub(super) second: Option<TaskOutput>,
     /// For candidates: the bits in which some are exceptions to the projection, as a whole state; empty if there are
     /// none.
     pub exceptional: Vec<u8>,
@@ -102,24 +123,19 @@ pub(super) struct PlannedTask<'p> {
 
 impl TaskReceipt {
     /// Creates the receipt of a task with an output and no other results.
-    pub(super) fn of(
-        plan: &TaskPlan,
-        task: u32,
-        disk: &dyn Disk,
-        piece: FileSegment,
-    ) -> Result<TaskReceipt> {
-        Ok(TaskReceipt {
+    pub(super) fn of(plan: &TaskPlan, task: u32, output: TaskOutput) -> TaskReceipt {
+        TaskReceipt {
             plan: plan.digest(),
             task,
             range: plan.range(task),
-            piece,
-            end: digest_of_end(disk, piece)?,
+            output,
+            second: None,
             exceptional: Vec::new(),
             counters: Counters::default(),
             action_counts: Vec::new(),
             findings: Vec::new(),
             seconds: 0.0,
-        })
+        }
     }
 
     /// Returns the receipt of a task, if it is done. A power failure may leave a receipt that is damaged or of an
@@ -138,7 +154,7 @@ impl TaskReceipt {
             Err(error) => return Err(error),
         };
         let fault = match receipt.fault(of) {
-            None => receipt.fault_of_piece(disk, of)?,
+            None => receipt.fault_of_outputs(disk, of)?,
             found => found,
         };
         Ok(fault.map_or(Ok(receipt), Err))
@@ -148,57 +164,87 @@ impl TaskReceipt {
     fn fault(&self, PlannedTask { plan, saved, task }: PlannedTask<'_>) -> Option<ReceiptFault> {
         let found = self.findings.iter().map(|it| it.count);
         let has_width = |bytes: usize| bytes == saved.width as usize;
-        let is_possible = found.chain([self.piece.at.keys]).all(|it| it <= COUNT_MAX)
-            && self.counters.are_at_most(COUNT_MAX)
-            && self.action_counts.iter().all(|it| *it <= COUNT_MAX)
-            && self
-                .findings
-                .iter()
-                .all(|it| has_width(it.witness.len()) && it.level <= u64::from(plan.level))
-            && restore_findings(&self.findings).is_ok()
-            && (self.exceptional.is_empty() || has_width(self.exceptional.len()));
-        let file = plan.output(saved, task);
+        let is_possible =
+            found.chain(self.outputs().map(|it| it.segment.at.keys)).all(|it| it <= COUNT_MAX)
+                && self.counters.are_at_most(COUNT_MAX)
+                && self.action_counts.iter().all(|it| *it <= COUNT_MAX)
+                && self
+                    .findings
+                    .iter()
+                    .all(|it| has_width(it.witness.len()) && it.level <= u64::from(plan.level))
+                && restore_findings(&self.findings).is_ok()
+                && (self.exceptional.is_empty() || has_width(self.exceptional.len()));
+        let files = [Some(plan.output(saved, task)), plan.second_output(saved, task)];
+        let is_elsewhere = |output: &TaskOutput, file: Option<FileName>| {
+            Some(output.segment.file) != file || output.segment.at.offset != 0
+        };
+        let elsewhere = self.outputs().zip(files).find(|(it, file)| is_elsewhere(it, *file));
         if self.plan != plan.digest() {
             Some(ReceiptFault::OtherPlan)
         } else if self.task != task {
             Some(ReceiptFault::OtherTask(self.task))
         } else if self.range != plan.range(task) {
             Some(ReceiptFault::OtherRange)
-        } else if self.piece.file != file || self.piece.at.offset != 0 {
-            Some(ReceiptFault::OtherFile(self.piece.file.to_string()))
+        } else if let Some((output, _)) = elsewhere {
+            Some(ReceiptFault::OtherFile(output.segment.file.to_string()))
+        } else if plan.phase == TaskPhase::Grow && self.second.is_none() {
+            Some(ReceiptFault::Impossible)
         } else {
             (!is_possible).then_some(ReceiptFault::Impossible)
         }
     }
 
-    /// Returns the fault of the output.
-    fn fault_of_piece(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
-        let name = self.piece.file.to_string();
-        let looked = if_exists(self.judge_piece(disk, of));
-        match looked {
-            Err(error @ Error::Corrupt { .. }) => {
-                Ok(Some(ReceiptFault::Damaged(error.to_string())))
-            }
-            Ok(None) => Ok(Some(ReceiptFault::MissingFile(name))),
-            Ok(Some(fault)) => Ok(fault),
-            Err(error) => Err(error),
-        }
+    /// Returns its outputs.
+    fn outputs(&self) -> impl Iterator<Item = &TaskOutput> {
+        std::iter::once(&self.output).chain(&self.second)
     }
 
-    fn judge_piece(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
-        let name = || self.piece.file.to_string();
-        if digest_of_end(disk, self.piece)? != self.end {
-            return Ok(Some(ReceiptFault::ChangedFile(name())));
+    /// Returns the bytes of its outputs.
+    pub fn bytes_written(&self) -> u64 {
+        self.outputs().map(|it| it.segment.at.length).fold(0, u64::saturating_add)
+    }
+
+    /// Returns the fault of the outputs.
+    fn fault_of_outputs(
+        &self,
+        disk: &dyn Disk,
+        of: PlannedTask<'_>,
+    ) -> Result<Option<ReceiptFault>> {
+        for output in self.outputs() {
+            let name = output.segment.file.to_string();
+            let judged = if_exists(output.is_unchanged(disk)).map(|unchanged| match unchanged {
+                None => Some(ReceiptFault::MissingFile(name)),
+                Some(false) => Some(ReceiptFault::ChangedFile(name)),
+                Some(true) => None,
+            });
+            let judged = match judged {
+                Ok(None) if *output == self.output => self.fault_of_keys(disk, of),
+                judged => judged,
+            };
+            match judged {
+                Err(error @ Error::Corrupt { .. }) => {
+                    return Ok(Some(ReceiptFault::Damaged(error.to_string())));
+                }
+                Ok(None) => {}
+                judged => return judged,
+            }
         }
-        let (codec, number): (Codec, usize) = (of.saved.codec()?, of.task as usize);
+        Ok(None)
+    }
+
+    /// Returns the fault of the keys of the output.
+    fn fault_of_keys(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
+        let (codec, segment): (Codec, _) = (of.saved.codec()?, &self.output.segment);
         let apart = of.saved.apart(disk, &codec);
-        if of.plan.phase == TaskPhase::Expand {
+        match of.plan.phase {
             // Candidates have no range of keys.
-            return apart.check(&self.piece).map(|()| None);
+            TaskPhase::Expand | TaskPhase::Grow => apart.check(segment).map(|()| None),
+            TaskPhase::Settle | TaskPhase::Merge => {
+                let part = KeyPartition { boundaries: &of.plan.borders, number: of.task as usize };
+                let is_within = apart.is_within(segment, part)?;
+                Ok((!is_within).then(|| ReceiptFault::KeysOutside(segment.file.to_string())))
+            }
         }
-        let part = KeyPartition { boundaries: &of.plan.borders, number };
-        let is_within = apart.is_within(&self.piece, part)?;
-        Ok((!is_within).then(|| ReceiptFault::KeysOutside(name())))
     }
 
     /// Writes the receipt durably.

@@ -1,21 +1,25 @@
 //! The execution of one task.
 
 use super::plan::{SWEEPING, TaskPhase, TaskPlan};
-use super::receipt::{self, PlannedTask, TaskReceipt};
+use super::receipt::{self, PlannedTask, TaskOutput, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
-use crate::checkpoint::{SavedSearch, save_findings};
-use crate::expand::{ExpansionPass, ExpansionWorker, LevelExpansion, exceptional_bits, expand};
+use crate::checkpoint::{MANIFEST, SavedSearch, save_findings};
+use crate::expand::{
+    ExpansionPass, ExpansionWorker, LateEncoding, LevelExpansion, UnencodedBuffer, UnencodedLevel,
+    exceptional_bits, expand,
+};
+use crate::external::GrowthError;
 use crate::{MemoryPlan, SearchControl, projection};
 use spill::{
-    AppendFile, Candidates, Codec, Disk, Error, FileSegment, Frontier, KeyMerge, KeyPartition,
-    PartitionWorker, Result, SegmentRef, SegmentWriter,
+    AppendFile, Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, KeyMerge,
+    KeyPartition, PartitionWorker, Result, SegmentRef, SegmentWriter,
 };
 use spillway_model::{ExpansionOutcome, StateSpace};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The input of an expansion, besides the directory.
+/// The input of a task that needs the model, besides the directory.
 pub struct ExpansionContext<'m> {
     /// The searched system.
     pub model: &'m dyn StateSpace,
@@ -56,24 +60,27 @@ impl<'d> SearchTask<'d> {
         Ok(TaskReceipt::load(self.disk, of)?.ok())
     }
 
-    /// Expands its part of the last level and writes a receipt.
+    /// Expands its part of the last level, or gives bytes to unencoded states, and writes a receipt.
     ///
     /// # Panics
     ///
-    /// Panics if its plan does not expand.
-    pub fn expand(&self, with: &ExpansionContext<'_>) -> Result<PlanOutcome<TaskReceipt>> {
-        assert!(self.phase() == TaskPhase::Expand, "a task that expands");
-        self.run_if_current(|| self.run_expansion(with))
+    /// Panics if its phase [needs no model](TaskPhase::needs_model).
+    pub fn run_on_model(&self, with: &ExpansionContext<'_>) -> Result<PlanOutcome<TaskReceipt>> {
+        self.run_if_current(|| match self.phase() {
+            TaskPhase::Expand => self.run_expansion(with),
+            TaskPhase::Grow => self.run_growth(with),
+            TaskPhase::Settle | TaskPhase::Merge => panic!("a task that needs the model"),
+        })
     }
 
     /// Settles or merges its range of keys and writes a receipt.
     ///
     /// # Panics
     ///
-    /// Panics if its plan expands.
+    /// Panics if its phase [needs the model](TaskPhase::needs_model).
     pub fn combine(&self) -> Result<PlanOutcome<TaskReceipt>> {
         self.run_if_current(|| match self.phase() {
-            TaskPhase::Expand => panic!("a task that settles or merges"),
+            TaskPhase::Expand | TaskPhase::Grow => panic!("a task that needs no model"),
             TaskPhase::Settle => self.run_settling(),
             TaskPhase::Merge => self.run_merge(),
         })
@@ -103,11 +110,12 @@ impl<'d> SearchTask<'d> {
     fn run_expansion(&self, with: &ExpansionContext<'_>) -> Result<TaskReceipt> {
         let ExpansionContext { model, memory, scratch, .. } = with;
         let (codec, level) = (self.saved.codec()?, self.plan.level);
+        self.saved.prepare_model(*model, self.disk)?;
         let pieces = self.saved.store.levels.level(level as usize);
         let [from, until] = [0, 1].map(|it| self.plan.states[self.number as usize + it]);
         let apart = self.saved.apart(self.disk, &codec);
         let frontier = Frontier::Encoded(apart.open_numbers(&pieces, from..until)?);
-        let mut workers = ExpansionWorker::crew(memory, model.width(), None, &codec, scratch);
+        let mut workers = self.workers(with, &codec);
         // A task keeps no store, so that memory goes to the candidates.
         let spare = (memory.young + memory.filter) as usize / workers.len();
         workers.iter_mut().for_each(|it| it.grow_buffer(spare));
@@ -123,19 +131,79 @@ impl<'d> SearchTask<'d> {
         };
         let control = SearchControl::new(Duration::MAX, None);
         let expanded = expand(*model, &part, &mut workers, &control, &|| false)?;
-        let exceptional = exceptional_bits(&workers);
-        let wider =
-            exceptional.as_ref().map_or(codec.clone(), |it| projection::widen_codec(&codec, it));
-        workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
-        let receipt = self.write_output(|out| self.join(&mut workers, scratch, &wider, out))?;
+        let second = self.write_unencoded(&mut workers, &**scratch)?;
+        let receipt = self.write_candidates(&mut workers, &codec, scratch)?;
         let ExpansionOutcome { counters, action_counts, findings } = expanded.outcome;
         Ok(TaskReceipt {
-            exceptional: exceptional.unwrap_or_default(),
+            second,
             counters,
             action_counts: if with.coverage { action_counts.all().to_vec() } else { Vec::new() },
             findings: save_findings(&findings),
             ..receipt
         })
+    }
+
+    /// Gives bytes to the unencoded states of the last level, and writes the journal as a new file.
+    fn run_growth(&self, with: &ExpansionContext<'_>) -> Result<TaskReceipt> {
+        let ExpansionContext { model, memory, scratch, .. } = with;
+        let (codec, level) = (self.saved.codec()?, self.plan.level);
+        self.saved.prepare_model(*model, self.disk)?;
+        let Some(growing) = model.capabilities().growing else {
+            return Err(Error::corrupt(MANIFEST, 0, "it has unencoded states of another model"));
+        };
+        let unencoded =
+            UnencodedLevel::open(self.disk, std::iter::empty(), &self.saved.open.unencoded)?;
+        let mut workers = self.workers(with, &codec);
+        let late = LateEncoding { model: *model, growing, level };
+        let gained = late.encode(unencoded, &mut workers[0], &mut |_| {})?;
+        GrowthError::check_size(growing, memory)?;
+        let file = FileName::Encoding { level };
+        let journal = self.write_file(file, |out| {
+            if let Some(before) = self.saved.encoding {
+                out.write(&self.disk.map(&before.file().to_string(), 0..before.length)?)?;
+            }
+            out.write(&gained)?;
+            Ok(SegmentRef { offset: 0, length: out.len(), keys: 0 })
+        })?;
+        let receipt = self.write_candidates(&mut workers, &codec, scratch)?;
+        Ok(TaskReceipt { second: Some(journal), ..receipt })
+    }
+
+    fn workers(&self, with: &ExpansionContext<'_>, codec: &Codec) -> Vec<ExpansionWorker> {
+        ExpansionWorker::crew(&with.memory, with.model.width(), None, codec, &with.scratch)
+    }
+
+    /// Writes the unencoded states of all workers as one run, if there are any.
+    fn write_unencoded(
+        &self,
+        workers: &mut [ExpansionWorker],
+        scratch: &dyn Disk,
+    ) -> Result<Option<TaskOutput>> {
+        let buffers = workers.iter_mut().filter_map(ExpansionWorker::unencoded_mut);
+        buffers.map(UnencodedBuffer::flush).collect::<Result<()>>()?;
+        let buffers = workers.iter().filter_map(ExpansionWorker::unencoded);
+        let unencoded = UnencodedLevel::open(scratch, buffers, &[])?;
+        match self.plan.second_output(&self.saved, self.number) {
+            Some(file) if !unencoded.is_empty() => {
+                self.write_file(file, |out| unencoded.write(out)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Writes the candidates of all workers as the output.
+    fn write_candidates(
+        &self,
+        workers: &mut [ExpansionWorker],
+        codec: &Codec,
+        scratch: &Arc<dyn Disk>,
+    ) -> Result<TaskReceipt> {
+        let exceptional = exceptional_bits(workers);
+        let wider =
+            exceptional.as_ref().map_or(codec.clone(), |it| projection::widen_codec(codec, it));
+        workers.iter_mut().try_for_each(|it| it.change_codec(&wider, self.plan.level))?;
+        let receipt = self.write_output(|out| self.join(workers, scratch, &wider, out))?;
+        Ok(TaskReceipt { exceptional: exceptional.unwrap_or_default(), ..receipt })
     }
 
     /// Writes the candidates of all workers as one run. The runs of the workers depend on the memory; their union does
@@ -188,12 +256,21 @@ impl<'d> SearchTask<'d> {
         KeyPartition { boundaries: &self.plan.borders, number: self.number as usize }
     }
 
-    /// Writes its output durably. The file gets its name when it is complete.
+    /// Writes its output, and returns a receipt without other results.
     fn write_output(
         &self,
         write: impl FnOnce(&mut dyn AppendFile) -> Result<SegmentRef>,
     ) -> Result<TaskReceipt> {
-        let file = self.plan.output(&self.saved, self.number);
+        let output = self.write_file(self.plan.output(&self.saved, self.number), write)?;
+        Ok(TaskReceipt::of(&self.plan, self.number, output))
+    }
+
+    /// Writes a file durably. It gets its name when it is complete.
+    fn write_file(
+        &self,
+        file: FileName,
+        write: impl FnOnce(&mut dyn AppendFile) -> Result<SegmentRef>,
+    ) -> Result<TaskOutput> {
         let name = file.to_string();
         let own = self.plan.own(&name);
         let mut out = self.disk.create(&own)?;
@@ -206,6 +283,6 @@ impl<'d> SearchTask<'d> {
         }
         self.disk.rename(&own, &name)?;
         self.disk.sync_dir()?;
-        TaskReceipt::of(&self.plan, self.number, self.disk, FileSegment { file, at })
+        TaskOutput::of(self.disk, FileSegment { file, at })
     }
 }

@@ -1,10 +1,11 @@
 //! Searches of a system whose encoding of states grows: with any number of threads, buffers, kills and losses of power,
 //! the journal and the levels have the same bytes.
 
+mod tasks;
 mod words;
 
 use spill::fault::FaultPlan;
-use spill::{Disk, Error, FaultDisk, FileName, MeteredDisk, Result};
+use spill::{Disk, Error, FaultDisk, MeteredDisk, Result};
 use spillway_model::{GrowingStateSpace, StateSpace, SuccessorSink, UnencodedState, memory};
 use spillway_search::checkpoint::{MANIFEST, SavedSearch};
 use spillway_search::comback::CombackSettings;
@@ -97,8 +98,13 @@ fn contents(disk: &FaultDisk) -> Vec<(String, Vec<u8>)> {
     names.filter(|it| it != MANIFEST).map(|it| (it.clone(), disk.read(&it).unwrap())).collect()
 }
 
+/// The file of the journal that the manifest names.
+fn journal_file(disk: &dyn Disk) -> String {
+    SavedSearch::load(disk).unwrap().encoding.unwrap().file().to_string()
+}
+
 fn journal(disk: &FaultDisk) -> Vec<u8> {
-    disk.read(&FileName::Encoding.to_string()).unwrap()
+    disk.read(&journal_file(disk)).unwrap()
 }
 
 /// An undisturbed search by one thread.
@@ -246,7 +252,7 @@ fn a_damaged_journal_is_refused() {
     let limits = SearchLimits { max_states: Some(1000), ..limits() };
     let outcome = CALM.run_controlled(&system(), &disk, &limits, &control).unwrap();
     assert_eq!(outcome.verdict, SearchVerdict::Incomplete);
-    let (name, length) = (FileName::Encoding.to_string(), journal(&disk).len() as u64);
+    let (name, length) = (journal_file(&disk), journal(&disk).len() as u64);
     for bit in 0..length * 8 {
         disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
         let error = CALM.run(&system(), &disk).unwrap_err();

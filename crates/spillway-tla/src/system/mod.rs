@@ -89,7 +89,7 @@ impl SpecificationSystem {
             Diagnostic::error(span, format!("SYMMETRY: {}", failure.text(&program.symbols)))
         })?;
         let (view, group) = match program.specification.checks.view {
-            Some(definition) => (Some(StateView::new(definition, group)), None),
+            Some(definition) => (Some(StateView::new(definition, group, sources.clone())), None),
             None => (None, group),
         };
         let mut system = Self::without_quotient(program, view, sources, conditions);

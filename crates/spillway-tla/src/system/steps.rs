@@ -195,9 +195,14 @@ impl SpecificationSystem {
             FailureReason::Assertion { .. } => FaultKind::Assertion,
             _ => FaultKind::Evaluation,
         };
-        let place = failure.place.or(failure.calls.first().copied());
-        let span = place.map_or(Span::default(), |it| self.program.specification[it].span);
+        let span = self.failure_span(failure).unwrap_or_default();
         Box::new(RuntimeFault::new(kind, failure.text(&self.program.symbols), span))
+    }
+
+    /// Returns where an evaluation failed, if it is known.
+    pub(super) fn failure_span(&self, failure: &Failure) -> Option<Span> {
+        let place = failure.place.or(failure.calls.first().copied())?;
+        Some(self.program.specification[place].span)
     }
 
     /// Returns a violated check of a step as a failed assertion.

@@ -7,8 +7,9 @@ use super::SpecificationSystem;
 use crate::cells::EncodedState;
 use crate::eval::{CompiledSpecification, Evaluator, SymmetryGroup};
 use crate::resolve::ids::DefinitionId;
-use crate::standard::{Outcome, sets};
+use crate::standard::{Failure, Outcome, sets};
 use crate::value::Value;
+use spillway_base::source::SourceMap;
 use spillway_model::{BackEdge, ModelError, SuccessorSink, ViewedStateSpace};
 use std::borrow::Cow;
 
@@ -17,12 +18,16 @@ pub(super) struct StateView {
     definition: DefinitionId,
     /// The symmetry, if the configuration has SYMMETRY.
     group: Option<SymmetryGroup>,
+    /// The texts, to name the place of a failure.
+    sources: SourceMap,
 }
 
 /// The view of a state cannot be evaluated.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("VIEW: {reason}, in the state {state}")]
+#[error("{place}: VIEW: {reason}, in the state {state}")]
 struct NoView {
+    /// The file, line and column of the failure.
+    place: String,
     /// The failure of the evaluation.
     reason: String,
     /// The state: `x = 1, y = 2`.
@@ -30,8 +35,12 @@ struct NoView {
 }
 
 impl StateView {
-    pub(super) fn new(definition: DefinitionId, group: Option<SymmetryGroup>) -> StateView {
-        StateView { definition, group }
+    pub(super) fn new(
+        definition: DefinitionId,
+        group: Option<SymmetryGroup>,
+        sources: SourceMap,
+    ) -> StateView {
+        StateView { definition, group, sources }
     }
 
     /// Returns the symmetry, if there is one.
@@ -123,9 +132,14 @@ impl SpecificationSystem {
         let (Some(view), Some(viewer)) = (&self.view, viewer) else {
             return self.stored_state(state);
         };
-        let failed = |failure: Box<crate::standard::Failure>| {
+        let failed = |failure: Box<Failure>| {
+            let span = match self.failure_span(&failure) {
+                Some(span) => span,
+                None => self.program.specification[view.definition].span,
+            };
+            let place = view.sources.locate(span).unwrap_or_default();
             let reason = failure.text(&self.program.symbols);
-            ModelError::failed(NoView { reason, state: self.assignments(state) })
+            ModelError::failed(NoView { place, reason, state: self.assignments(state) })
         };
         view.row(viewer, state).map(Cow::Owned).map_err(failed)
     }
