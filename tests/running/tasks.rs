@@ -480,8 +480,7 @@ fn a_specification_has_the_same_dictionaries_in_tasks() {
     }
     let [alone, bench] = &benches;
     let check = |bench: &Bench, more: &[&str]| {
-        let model = bench.path("mailboxes.tla").display().to_string();
-        bench.run(&[&["check", &model, "--dir", "d", "--memory", "256MiB"], more].concat())
+        bench.run(&[&["check", "mailboxes.tla", "--dir", "d", "--memory", "256MiB"], more].concat())
     };
     assert_eq!(check(alone, &["--json"]).code, 0);
     assert_eq!(check(bench, &["--max-states", "300"]).code, 3);
