@@ -180,7 +180,6 @@ fn help(error: &Error) -> String {
             format!("give the directory of one of them, such as {}", escape::shell_path(&first))
         }
         Error::Understood => "resume it with that version, or check the model again".into(),
-        Error::Growth(_) => "use another --store".into(),
         Error::Views(_) => "use --store sorted, raw or rle".into(),
         Error::NoConfiguration(_, Some(other)) => {
             let other = escape::shell_path(other);

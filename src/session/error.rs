@@ -3,8 +3,8 @@
 use super::frequency_table::FrequencyTableError;
 use crate::diag::LocatedDiagnostic;
 use crate::model::OutOfSlots;
+use crate::search::ViewError;
 use crate::search::memory_plan::BudgetTooSmall;
-use crate::search::{GrowthError, ViewError};
 use crate::system::PackingError;
 use std::fmt;
 use std::io;
@@ -80,9 +80,6 @@ pub enum Error {
     /// The model of the search is in a language that this version does not know.
     #[error("models in {0} cannot be read by this version")]
     Language(String),
-    /// The storage of states is impossible for a model whose encoding of states grows.
-    #[error("{0}")]
-    Growth(GrowthError),
     /// The storage of states cannot identify them by the model's views.
     #[error("{0}")]
     Views(ViewError),

@@ -6,7 +6,7 @@ use super::{
     reject_empty_scope,
 };
 use crate::model::{ReductionSummary, StateSpace};
-use crate::search::{SearchControl, SearchLimits, StateStorage, check_growth, check_views};
+use crate::search::{SearchControl, SearchLimits, StateStorage, check_views};
 
 /// A model without reductions, and its checks.
 pub(super) struct UnreducedModel<'m> {
@@ -41,7 +41,6 @@ impl<'m> UnreducedModel<'m> {
             Some(storage) => storage,
             None => config.search.storage(&*model, control)?,
         };
-        check_growth(&*model, &storage).map_err(Error::Growth)?;
         check_views(&*model, &storage).map_err(Error::Views)?;
         let job = job(&storage);
         let searched = SearchedModel::unreduced(model).with_own_reductions(own_reductions);

@@ -130,7 +130,9 @@ pub use simulation::{
 pub use sleep_sets::SleepSetStateSpace;
 pub use state_condition::{ConditionModality, StateCondition};
 pub use state_value::StateValue;
-pub use successor_sink::{CandidateBatch, ExpansionOutcome, SuccessorSink};
+pub use successor_sink::{
+    CandidateBatch, ExpansionOutcome, GeneratedCandidates, SuccessorSink, UnencodedCandidate,
+};
 pub use transition_system::TransitionSystem;
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 pub use views::ViewedStateSpace;

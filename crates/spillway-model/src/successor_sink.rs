@@ -4,6 +4,7 @@ use super::{
     ActionCounts, ActionId, Counters, FaultKind, Findings, ModelError, OutOfSlots, Result,
     UnencodedState, Violation,
 };
+use std::cell::RefCell;
 use std::error::Error;
 use std::mem::MaybeUninit;
 use std::ops::{AddAssign, ControlFlow};
@@ -33,7 +34,24 @@ pub struct SuccessorSink<'a> {
 }
 
 /// Takes an unencoded state.
-type SetAsideHandler<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'a;
+type SetAsideHandler<'a> = dyn FnMut(UnencodedCandidate<'_>) -> ControlFlow<()> + 'a;
+
+/// A candidate that is an unencoded state.
+#[derive(Clone, Copy, Debug)]
+pub struct UnencodedCandidate<'c> {
+    /// The unencoded state.
+    pub state: &'c [u8],
+    /// The number of encoded candidates in the buffer. They were generated before this one.
+    pub before: usize,
+}
+
+/// What a wrapped system whose encoding grows generates.
+pub enum GeneratedCandidates<'c> {
+    /// Encoded candidates. The handler empties the buffer.
+    Encoded(&'c mut Vec<u8>),
+    /// An unencoded state.
+    Unencoded(UnencodedCandidate<'c>),
+}
 
 /// The buffer that gathers candidates before they are passed on.
 pub struct CandidateBatch<'b> {
@@ -107,7 +125,7 @@ impl SuccessorSink<'_> {
     pub fn collect_growing(
         batch: CandidateBatch<'_>,
         on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
-        mut set_aside: Option<impl FnMut(&[u8]) -> ControlFlow<()>>,
+        mut set_aside: Option<impl FnMut(UnencodedCandidate<'_>) -> ControlFlow<()>>,
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Result<ExpansionOutcome> {
         let set_aside = set_aside.as_mut().map(|it| it as &mut SetAsideHandler<'_>);
@@ -177,6 +195,38 @@ impl SuccessorSink<'_> {
             ControlFlow::Continue(())
         };
         let collected = SuccessorSink::counting_on(taken, batch, on_full, None, run);
+        self.with_action_counts(collected)
+    }
+
+    /// As [`wrap_in_batches`](SuccessorSink::wrap_in_batches), but takes unencoded states, too.
+    #[must_use]
+    pub fn wrap_growing(
+        &mut self,
+        batch: CandidateBatch<'_>,
+        pass_on: impl FnMut(GeneratedCandidates<'_>, &mut Self),
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
+        let taken = std::mem::take(&mut self.action_counts);
+        let collected = {
+            let receiver = RefCell::new((&mut *self, pass_on));
+            let take = |generated: GeneratedCandidates<'_>| {
+                let (sink, pass_on) = &mut *receiver.borrow_mut();
+                pass_on(generated, sink);
+                ControlFlow::Continue(())
+            };
+            let on_full = |buffer: &mut Vec<u8>| take(GeneratedCandidates::Encoded(buffer));
+            let mut set_aside =
+                |it: UnencodedCandidate<'_>| take(GeneratedCandidates::Unencoded(it));
+            SuccessorSink::counting_on(taken, batch, on_full, Some(&mut set_aside), run)
+        };
+        self.with_action_counts(collected)
+    }
+
+    /// Returns the outcome of a wrapped system, and adds its counts of actions here.
+    fn with_action_counts(
+        &mut self,
+        collected: Result<ExpansionOutcome>,
+    ) -> Option<ExpansionOutcome> {
         let mut collected = self.or_give_up(collected)?;
         self.action_counts.merge(std::mem::take(&mut collected.action_counts));
         Some(collected)
@@ -222,7 +272,8 @@ impl SuccessorSink<'_> {
         match &mut self.set_aside {
             None => self.fail(UnencodedState),
             Some(set_aside) => {
-                if set_aside(unencoded).is_break() {
+                let before = self.buffer.len() / self.width;
+                if set_aside(UnencodedCandidate { state: unencoded, before }).is_break() {
                     self.failed = Some(ModelError::BrokenOff);
                 }
             }

@@ -28,7 +28,7 @@ use super::model_failure;
 use spill::{BlockDecoder, Codec, Frontier, Result};
 use spillway_model::{
     CandidateBatch, CheckSelection, ExpansionOutcome, Findings, ObligationSink,
-    PostponingStateSpace, StateSpace, SuccessorSink,
+    PostponingStateSpace, StateSpace, SuccessorSink, UnencodedCandidate,
 };
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -85,7 +85,7 @@ impl LevelExpansion<'_> {
             self.steps.take(model, &states[..count * width], out, &mut |_, _| {});
         };
         let batch = CandidateBatch { width, buffer: &mut dropped, limit: width };
-        let drop_unencoded = |_: &[u8]| ControlFlow::Continue(());
+        let drop_unencoded = |_: UnencodedCandidate<'_>| ControlFlow::Continue(());
         let counted = SuccessorSink::collect_growing(batch, drop_all, Some(drop_unencoded), expand);
         Ok(Some((count as u64, counted.map_err(model_failure)?)))
     }

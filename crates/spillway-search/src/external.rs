@@ -656,21 +656,17 @@ pub fn has_room_for_obligations(model: &dyn StateSpace, storage: &StateStorage) 
 
 /// Rejects a storage that a system does not allow.
 fn check_storage(model: &dyn StateSpace, storage: &StateStorage) -> Result<()> {
-    check_growth(model, storage).map_err(GrowthError::into_error)?;
+    check_growth(model).map_err(GrowthError::into_error)?;
     check_views(model, storage).map_err(|it| Error::Source { reason: it.into() })
 }
 
-/// Rejects a search of a system whose encoding grows if the storage or another capability cannot wait for encodings.
-pub fn check_growth(
-    model: &dyn StateSpace,
-    storage: &StateStorage,
-) -> std::result::Result<(), GrowthError> {
+/// Rejects a search of a system whose encoding grows if another capability cannot wait for encodings.
+fn check_growth(model: &dyn StateSpace) -> std::result::Result<(), GrowthError> {
     let capabilities = model.capabilities();
     if capabilities.growing.is_none() {
         return Ok(());
     }
     let unsupported = [
-        (matches!(storage, StateStorage::Comback(_)), "the store `comback`"),
         (capabilities.postponing.is_some(), "postponing transitions"),
         (capabilities.sleep_sets.is_some(), "sleep sets"),
         (capabilities.dominance.is_some(), "dominance"),

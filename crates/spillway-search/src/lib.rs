@@ -37,7 +37,7 @@ pub mod visited;
 
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::SearchControl;
-pub use external::{ExternalSearch, GrowthError, SearchResources, check_growth};
+pub use external::{ExternalSearch, GrowthError, SearchResources};
 pub use memory_plan::{MemoryPlan, cores};
 pub use spillway_model::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
 pub use storage::{StateStorage, ViewError, check_views};

@@ -5,6 +5,10 @@
 //! parent's distinct successors in ascending order. So a sorted level ascends by number. Candidates are pairs of a
 //! state and a value; equal states keep the least value.
 //!
+//! If the encoding of states grows, some successors have no bytes yet, so the index is the position in the order of
+//! generation. Such a system has one executor, and so one order. When the parent is replayed, all of its successors
+//! have bytes.
+//!
 //! An initial state has no parent. All bits of its tag are the position of its first occurrence among the model's
 //! initial states. There may be more initial states than fit in memory, so finding one must not require all of them in
 //! memory.
@@ -13,8 +17,9 @@ use crate::model_failure;
 use spill::values::MinOperator;
 use spill::{Error, Result, ValueSpec};
 use spillway_model::{
-    BACK_EDGE_BYTES, BackEdge, CandidateBatch, Capabilities, Findings, StateSpace,
-    StepwiseSimulation, SuccessorSink, SystemDescription, any_bits,
+    BACK_EDGE_BYTES, BackEdge, CandidateBatch, Capabilities, ExpansionOutcome, Findings,
+    GeneratedCandidates, StateSpace, StepwiseSimulation, SuccessorSink, SystemDescription,
+    UnencodedCandidate, any_bits,
 };
 use std::ops::ControlFlow;
 
@@ -46,8 +51,40 @@ pub(super) struct OrderedSuccessors<'a> {
     model: &'a dyn StateSpace,
     /// The successors in the order of generation.
     states: Vec<u8>,
-    /// Ascending by state.
+    /// Ascending by index.
     order: Vec<OrderedSuccessor>,
+}
+
+/// The order of generation of candidates, some of which have no bytes yet.
+#[derive(Default)]
+struct GenerationOrder {
+    /// The number of candidates before the encoded ones in the buffer.
+    passed: u64,
+    /// For each later candidate without bytes, the number of encoded ones before it in the buffer.
+    unencoded: Vec<usize>,
+}
+
+impl GenerationOrder {
+    /// Returns the position of a candidate without bytes.
+    fn add_unencoded(&mut self, candidate: UnencodedCandidate<'_>) -> u64 {
+        let earlier = self.unencoded.len() + candidate.before;
+        self.unencoded.push(candidate.before);
+        self.passed + earlier as u64
+    }
+
+    /// Returns the positions of the encoded candidates in the buffer, which is emptied.
+    fn take_encoded(&mut self, count: usize) -> impl Iterator<Item = u64> + use<> {
+        let unencoded = std::mem::take(&mut self.unencoded);
+        let passed = self.passed;
+        self.passed += (count + unencoded.len()) as u64;
+        let mut earlier = 0;
+        (0..count).map(move |at| {
+            while unencoded.get(earlier).is_some_and(|before| *before <= at) {
+                earlier += 1;
+            }
+            passed + (at + earlier) as u64
+        })
+    }
 }
 
 /// A successor.
@@ -88,15 +125,18 @@ impl<'a> OrderedSuccessors<'a> {
         Some(collected.findings)
     }
 
-    /// Sorts the generated successors.
+    /// Numbers the generated successors, which all have bytes.
     fn arrange(&mut self) {
         let OrderedSuccessors { model, states, order } = self;
         let width = model.width();
         let at = |start: usize| &states[start..][..width];
+        let starts = (0..states.len()).step_by(width).zip(0..);
         order.clear();
-        order.extend(
-            (0..states.len()).step_by(width).map(|start| OrderedSuccessor { start, index: 0 }),
-        );
+        order.extend(starts.map(|(start, index)| OrderedSuccessor { start, index }));
+        if model.capabilities().growing.is_some() {
+            return;
+        }
+        order.iter_mut().for_each(|it| it.index = 0);
         order.sort_unstable_by_key(|it| at(it.start));
         for next in 1..order.len() {
             let before = order[next - 1];
@@ -160,7 +200,53 @@ pub(super) fn starts_at(
     }
 }
 
+/// Adds tags to candidates in the order of generation.
+struct OrderTagger<'t> {
+    /// The bytes of a state.
+    width: usize,
+    order: GenerationOrder,
+    /// Returns the tag of the candidate at a position.
+    tag: &'t dyn Fn(u64) -> Result<[u8; TAG]>,
+}
+
+impl OrderTagger<'_> {
+    fn pass_on(&mut self, generated: GeneratedCandidates<'_>, out: &mut SuccessorSink) {
+        match generated {
+            GeneratedCandidates::Unencoded(it) => match (self.tag)(self.order.add_unencoded(it)) {
+                Ok(tag) => out.set_aside(&[it.state, &tag].concat()),
+                Err(error) => out.fail(error),
+            },
+            GeneratedCandidates::Encoded(states) => {
+                let positions = self.order.take_encoded(states.len() / self.width);
+                for (state, position) in states.chunks_exact(self.width).zip(positions) {
+                    match (self.tag)(position) {
+                        Ok(tag) => out.record(state, &tag),
+                        Err(error) => return out.fail(error),
+                    }
+                }
+                states.clear();
+            }
+        }
+    }
+}
+
 impl TaggedModel<'_> {
+    /// Passes on what `run` generates, with the tags of positions in the order of generation. Returns `None` if it failed.
+    fn wrap_in_order(
+        &self,
+        tag: &dyn Fn(u64) -> Result<[u8; TAG]>,
+        run: impl FnOnce(&mut SuccessorSink),
+        out: &mut SuccessorSink,
+    ) -> Option<ExpansionOutcome> {
+        let width = self.model.width();
+        let mut tagger = OrderTagger { width, order: GenerationOrder::default(), tag };
+        let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
+        let batch = CandidateBatch { width, buffer: &mut states, limit };
+        let collected = out.wrap_growing(batch, |it, out| tagger.pass_on(it, out), run)?;
+        tagger.pass_on(GeneratedCandidates::Encoded(&mut states), out);
+        Some(collected)
+    }
+
     fn add(
         number: u64,
         successors: &OrderedSuccessors,
@@ -189,25 +275,9 @@ impl StateSpace for TaggedModel<'_> {
     }
 
     fn initial(&self, out: &mut SuccessorSink) {
-        let (width, mut position) = (self.model.width(), 0_u64);
-        let (mut states, mut key) = (Vec::new(), Vec::new());
-        let mut pass_on = |states: &mut Vec<u8>, out: &mut SuccessorSink| {
-            for state in states.chunks_exact(width) {
-                key.clear();
-                key.extend_from_slice(state);
-                key.extend_from_slice(&position.to_be_bytes());
-                out.candidate(&key);
-                position += 1;
-            }
-            states.clear();
-        };
-        let (limit, run) =
-            (STARTS_BYTES.max(width), |out: &mut SuccessorSink| self.model.initial(out));
-        let batch = CandidateBatch { width, buffer: &mut states, limit };
-        let Some(collected) = out.wrap_in_batches(batch, &mut pass_on, run) else {
-            return;
-        };
-        pass_on(&mut states, out);
+        let position = |position: u64| Ok(position.to_be_bytes());
+        let run = |out: &mut SuccessorSink| self.model.initial(out);
+        let Some(collected) = self.wrap_in_order(&position, run, out) else { return };
         // Findings before the first state have no number.
         for (check, finding) in collected.findings.iter() {
             let witness = [&[0; TAG], &*finding.witness].concat();
@@ -217,13 +287,28 @@ impl StateSpace for TaggedModel<'_> {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let (mut successors, mut key) = (OrderedSuccessors::new(self.model), Vec::new());
+        let grows = self.model.capabilities().growing.is_some();
         for tagged in states.chunks_exact(self.width()) {
-            let (tag, state) = tagged.split_at(TAG);
-            let Some(findings) = successors.take_for(state, out) else { return };
+            let (own, state) = tagged.split_at(TAG);
+            let parent = BackEdge::of_bytes(own).parent;
+            let findings = match grows {
+                true => {
+                    let run = |out: &mut SuccessorSink| self.model.expand(state, out);
+                    let collected = self.wrap_in_order(&|index| tag(parent, index), run, out);
+                    collected.map(|it| {
+                        out.add_counters(it.counters);
+                        it.findings
+                    })
+                }
+                false => successors.take_for(state, out),
+            };
+            let Some(findings) = findings else { return };
             for (check, finding) in findings.iter() {
                 (0..finding.count).for_each(|_| out.record_finding(check, tagged));
             }
-            TaggedModel::add(BackEdge::of_bytes(tag).parent, &successors, &mut key, out);
+            if !grows {
+                TaggedModel::add(parent, &successors, &mut key, out);
+            }
         }
     }
 

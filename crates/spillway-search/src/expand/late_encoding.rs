@@ -2,7 +2,7 @@
 
 use super::{ExpansionWorker, UnencodedLevel};
 use spill::Result;
-use spillway_model::{BACK_EDGE_BYTES, GrowingStateSpace, StateSpace, UnencodedStates};
+use spillway_model::{GrowingStateSpace, StateSpace, UnencodedStates};
 
 /// The bytes of the batches in which encoded states become candidates.
 const BATCH_BYTES: usize = 32 << 10;
@@ -31,6 +31,8 @@ pub struct LateEncoding<'m> {
     pub growing: &'m dyn GrowingStateSpace,
     /// The number of the level.
     pub level: u32,
+    /// The bytes of the back-edge that follows each state, 0 if there are none.
+    pub edge_bytes: usize,
 }
 
 impl LateEncoding<'_> {
@@ -46,8 +48,7 @@ impl LateEncoding<'_> {
         worker: &mut ExpansionWorker,
         note: &mut dyn FnMut(&[u8]),
     ) -> Result<Vec<u8>> {
-        let LateEncoding { model, growing, level } = *self;
-        let edge_bytes = model.capabilities().views.map_or(0, |_| BACK_EDGE_BYTES);
+        let LateEncoding { model, growing, level, edge_bytes } = *self;
         let mut encode = || {
             let journal = growing.grow(&StatesWithoutEdges { states: &states, edge_bytes })?;
             let (mut state, mut batch) = (vec![0; model.width()], Vec::new());

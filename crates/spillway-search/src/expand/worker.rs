@@ -11,6 +11,7 @@ use crate::{MemoryPlan, SearchControl};
 use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
 use spillway_model::{
     BreakOff, CandidateBatch, ExpansionOutcome, Findings, StateSpace, SuccessorSink,
+    UnencodedCandidate,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -107,8 +108,9 @@ impl SliceSinks<'_> {
         };
         let expand = |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
         let batch = CandidateBatch { width: model.width(), buffer: self.fresh, limit: staged };
-        let set_aside =
-            self.unencoded.map(|it| |state: &[u8]| errors.check(it.add(level.last, state)));
+        let set_aside = self
+            .unencoded
+            .map(|it| |new: UnencodedCandidate<'_>| errors.check(it.add(level.last, new.state)));
         let expanded = SuccessorSink::collect_growing(batch, take, set_aside, expand);
         errors.or_error(expanded, model_failure)
     }
@@ -188,8 +190,9 @@ impl ExpansionWorker {
         let errors = BreakOff::new();
         let take = |fresh: &mut Vec<u8>| errors.check(collect(fresh));
         let batch = CandidateBatch { width: whole, buffer: fresh, limit: staged };
-        let set_aside =
-            unencoded.as_mut().map(|it| |state: &[u8]| errors.check(it.add(level, state)));
+        let set_aside = unencoded
+            .as_mut()
+            .map(|it| |new: UnencodedCandidate<'_>| errors.check(it.add(level, new.state)));
         let collected = SuccessorSink::collect_growing(batch, take, set_aside, run);
         let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;

@@ -21,7 +21,7 @@ use super::{ExpansionWorker, ExternalSearch};
 use crate::checkpoint::{SavedJournal, SavedSearch, logs};
 use crate::expand::{LateEncoding, UnencodedBuffer, UnencodedLevel};
 use crate::{MemoryPlan, model_failure};
-use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result};
+use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result, ValueSpec};
 use spillway_model::{GrowingStateSpace, StateSpace};
 
 /// A search cannot be done for a system whose encoding grows.
@@ -165,7 +165,8 @@ impl ExternalSearch<'_> {
             first.return_unencoded(own);
             return Ok(());
         }
-        let late = LateEncoding { model: self.model, growing, level };
+        let edge_bytes = self.values.as_ref().map_or(0, ValueSpec::bytes);
+        let late = LateEncoding { model: self.model, growing, level, edge_bytes };
         let journal = late.encode(unencoded, first, note)?;
         first.return_unencoded(own);
         self.journal.append(&journal, level, &*self.disk)?;

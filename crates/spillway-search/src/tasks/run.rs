@@ -154,7 +154,7 @@ impl<'d> SearchTask<'d> {
         let unencoded =
             UnencodedLevel::open(self.disk, std::iter::empty(), &self.saved.open.unencoded)?;
         let mut workers = self.workers(with, &codec);
-        let late = LateEncoding { model: *model, growing, level };
+        let late = LateEncoding { model: *model, growing, level, edge_bytes: 0 };
         let gained = late.encode(unencoded, &mut workers[0], &mut |_| {})?;
         GrowthError::check_size(growing, memory)?;
         let file = FileName::Encoding { level };

@@ -27,13 +27,20 @@ struct Session {
     unencoded: u64,
     /// The time between checkpoints within a level.
     checkpoint_every: Duration,
+    /// Whether states are stored as hashes and back-edges.
+    is_comback: bool,
 }
 
-const CALM: Session =
-    Session { threads: 1, unencoded: 1 << 20, checkpoint_every: Duration::from_secs(3600) };
+const CALM: Session = Session {
+    threads: 1,
+    unencoded: 1 << 20,
+    checkpoint_every: Duration::from_secs(3600),
+    is_comback: false,
+};
 
 /// Checkpoints at every chance, and buffers so small that most states go to disk.
-const INCESSANT: Session = Session { threads: 1, unencoded: 200, checkpoint_every: Duration::ZERO };
+const INCESSANT: Session =
+    Session { threads: 1, unencoded: 200, checkpoint_every: Duration::ZERO, is_comback: false };
 
 fn system() -> Words {
     Words::new(2500, 3, 60, 0)
@@ -64,6 +71,13 @@ impl Session {
         }
     }
 
+    fn storage(self) -> StateStorage {
+        match self.is_comback {
+            true => StateStorage::Comback(CombackSettings::default()),
+            false => StateStorage::default(),
+        }
+    }
+
     /// Begins a search or resumes it, with a system that knows nothing yet, until it ends.
     fn run(self, system: &Words, disk: &FaultDisk) -> Result<SearchOutcome> {
         let control = SearchControl::new(self.checkpoint_every, None);
@@ -82,7 +96,10 @@ impl Session {
         let resources = SearchResources { disk: metered, plan: self.plan(), control };
         let is_begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
         let mut search = match is_begun {
-            false => ExternalSearch::begin(system, resources, limits.clone())?,
+            false => {
+                let storage = self.storage();
+                ExternalSearch::begin_stored(system, resources, limits.clone(), storage)?
+            }
             true => {
                 let saved = SavedSearch::load(disk)?;
                 ExternalSearch::resume(system, resources, limits.clone(), saved)?
@@ -135,7 +152,7 @@ fn journals_and_levels_do_not_depend_on_threads_and_buffers() {
     for threads in [1, 2, 3] {
         for unencoded in [1, 200, 1 << 20] {
             for checkpoint_every in [Duration::ZERO, Duration::from_secs(3600)] {
-                let session = Session { threads, unencoded, checkpoint_every };
+                let session = Session { threads, unencoded, checkpoint_every, ..CALM };
                 let (outcome, disk) = undisturbed(session, &system());
                 assert_eq!(outcome, expected, "{session:?}");
                 assert_eq!(journal(&disk), journal(&calm), "{session:?}");
@@ -178,6 +195,26 @@ fn disturb(session: Session, system: fn() -> Words, count: u64) -> usize {
 fn the_process_may_be_killed_and_power_lost_at_any_operation() {
     disturb(INCESSANT, system, 100);
     disturb(Session { threads: 2, ..INCESSANT }, system, 30);
+}
+
+/// The same states by hashes and back-edges, whose indices do not depend on which successors had bytes.
+#[test]
+fn hashes_and_back_edges_wait_for_encodings() {
+    let (expected, sorted) = undisturbed(CALM, &system());
+    for session in [CALM, INCESSANT, Session { threads: 3, ..INCESSANT }] {
+        let session = Session { is_comback: true, ..session };
+        let (outcome, disk) = undisturbed(session, &system());
+        assert_eq!(outcome.levels, expected.levels, "{session:?}");
+        assert_eq!(outcome.counters, expected.counters, "{session:?}");
+        assert_eq!(journal(&disk), journal(&sorted), "{session:?}");
+        assert!(SavedSearch::load(&disk).unwrap().frontier.rebuilt.states > 0, "{session:?}");
+    }
+    disturb(Session { is_comback: true, ..INCESSANT }, system, 60);
+    disturb(
+        Session { is_comback: true, threads: 2, unencoded: 2000, ..INCESSANT },
+        broad_system,
+        20,
+    );
 }
 
 #[test]
@@ -288,20 +325,8 @@ fn a_counterexample_is_found_in_the_levels() {
 }
 
 #[test]
-fn searches_that_cannot_wait_refuse_the_system() {
-    let system = system();
-    let unsupported = |storage: StateStorage| {
-        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let disk = Arc::new(MeteredDisk::new(disk, None).unwrap());
-        let control = SearchControl::default();
-        let resources = SearchResources { disk, plan: CALM.plan(), control: &control };
-        ExternalSearch::begin_stored(&system, resources, limits(), storage).map(|_| ())
-    };
-    let comback = StateStorage::Comback(CombackSettings::default());
-    let Err(Error::Source { reason }) = unsupported(comback) else { panic!("it waits") };
-    assert!(matches!(reason.downcast_ref(), Some(GrowthError::Unsupported(_))));
-    assert!(unsupported(StateStorage::default()).is_ok());
-    let mut successors = Vec::new();
+fn a_sink_that_cannot_wait_refuses_the_system() {
+    let (system, mut successors) = (system(), Vec::new());
     system.restore(&[]).unwrap();
     let initial = |out: &mut SuccessorSink| system.initial(out);
     let error = SuccessorSink::collect(4, &mut successors, initial).unwrap_err();
