@@ -278,6 +278,8 @@ impl StateSpace for TaggedModel<'_> {
         let position = |position: u64| Ok(position.to_be_bytes());
         let run = |out: &mut SuccessorSink| self.model.initial(out);
         let Some(collected) = self.wrap_in_order(&position, run, out) else { return };
+        // Initial states that an assumption excludes.
+        out.add_counters(collected.counters);
         // Findings before the first state have no number.
         for (check, finding) in collected.findings.iter() {
             let witness = [&[0; TAG], &*finding.witness].concat();

@@ -181,6 +181,8 @@ impl StateSpace for Words {
 
     fn initial(&self, out: &mut SuccessorSink) {
         (0..3).for_each(|node| self.add(node, out));
+        // They are generated, but no states of the model.
+        out.count_excluded(5);
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
