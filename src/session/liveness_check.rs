@@ -136,6 +136,8 @@ pub struct LivenessCheck {
     pub tells_apart: bool,
     /// Whether a trial on the first states decides on partial order and symmetry.
     pub tries_reductions: bool,
+    /// The model with an invariant in place of the automaton, if the property is equivalent to one.
+    pub(super) invariant: Option<Box<TextModel>>,
 }
 
 impl LivenessCheck {
@@ -164,12 +166,17 @@ impl LivenessCheck {
         }
         let name = name(&observed, read.as_ref(), &kept);
         let automaton = violation_automaton(&observed, read.as_ref(), &name)?;
+        let property = InvariantProperty { observed: &observed, name: &name };
+        let invariant = property.model(language, &sources, &options, &loaded, automaton.as_ref())?;
         match &automaton {
             Some(automaton) if automaton.is_empty() => {}
             Some(automaton) => observed.add_as_claim(&mut loaded.program, &name, automaton),
             None => let_claims_end(&mut loaded.program),
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
+        // A state of one is then a state of the other.
+        let is_alike = |it: &Box<TextModel>| it.interp.layout() == model.interp.layout();
+        let invariant = invariant.filter(is_alike);
         let ignores_repetitions = match &observed.spec {
             TemporalSpec::Formula(formula) => !formula.has_next(),
             _ => matches!(kept, SavedProperty::Accept | SavedProperty::Progress),
@@ -187,8 +194,21 @@ impl LivenessCheck {
             ignores_repetitions,
             tells_apart,
             tries_reductions: false,
+            invariant,
         };
         Ok((watched, warnings))
+    }
+
+    /// Returns the model with an invariant in place of the automaton, if the property is equivalent to one. The last
+    /// state of a finite run must count: the run violates the property if it is one of the states that violate the
+    /// invariant.
+    pub fn invariant(&self) -> Option<&TextModel> {
+        self.invariant.as_deref().filter(|_| self.finite_runs() == FiniteRunPolicy::Stutter)
+    }
+
+    /// Returns the same check, which the emptiness of the product decides.
+    pub fn without_invariant(self) -> LivenessCheck {
+        LivenessCheck { invariant: None, ..self }
     }
 
     /// Returns the semantics of finite runs.
@@ -229,6 +249,11 @@ impl LivenessCheck {
         request: impl Into<ReductionRequest>,
         ended: FiniteRunPolicy,
     ) -> LivenessCheck {
+        self.model.wished.finite_runs = Some(ended);
+        if self.invariant().is_some() {
+            // The reductions are those of the search for a violating state.
+            return self;
+        }
         let ReductionRequest { mut selection, is_tried } = request.into();
         self.tries_reductions = is_tried;
         if is_tried {
@@ -317,6 +342,32 @@ impl LivenessCheck {
         let all = self.model.wished.clone();
         let wished = kinds.iter().fold(all, |wished, &kind| wished.without_kind(kind));
         self.model.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
+    }
+}
+
+/// A temporal property that may be equivalent to an invariant.
+struct InvariantProperty<'p> {
+    observed: &'p TemporalProperty,
+    name: &'p str,
+}
+
+impl InvariantProperty<'_> {
+    /// Returns the model with the invariant, if the property is equivalent to one.
+    fn model(
+        &self,
+        language: &'static Language,
+        sources: &SourceMap,
+        options: &Options,
+        loaded: &LoadedModel,
+        automaton: Option<&Automaton>,
+    ) -> Result<Option<Box<TextModel>>, Error> {
+        let InvariantProperty { observed, name } = *self;
+        let program = automaton.and_then(|it| observed.as_invariant(&loaded.program, name, it));
+        let Some(program) = program else { return Ok(None) };
+        let names = loaded.names.clone();
+        let loaded = LoadedModel { program, warnings: Vec::new(), property: None, names };
+        let (model, _) = TextModel::of(language, sources.clone(), options.clone(), loaded)?;
+        Ok(Some(Box::new(model)))
     }
 }
 

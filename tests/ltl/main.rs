@@ -20,6 +20,7 @@ mod early;
 mod fair;
 mod families;
 mod formulas;
+mod invariants;
 mod kept;
 mod own;
 mod probed;

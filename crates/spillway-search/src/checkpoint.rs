@@ -26,7 +26,7 @@ use spillway_model::{
 use std::sync::Arc;
 
 /// The format of the manifest. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 29 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 30 };
 
 /// The saved state of a search.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]

@@ -248,6 +248,19 @@ impl<'m> ClaimProduct<'m> {
         self.never.claim.locations[at.location].accepting
     }
 
+    /// Whether the claim is at a location that accepts every continuation, in a state of the product.
+    pub fn accepts_all(&self, state: &[u8]) -> bool {
+        self.never.accepts_all[self.location(state).index()]
+    }
+
+    /// Returns the state of the product in which the claim has not left its first location.
+    pub fn at_start(&self, system: &[u8]) -> Vec<u8> {
+        let at = ClaimPosition { location: self.never.claim.start, stutters: false };
+        let mut state = Vec::with_capacity(self.width());
+        self.join(system, at, &mut state);
+        state
+    }
+
     /// Returns the claim.
     pub fn claim(&self) -> &Claim {
         self.never.claim
