@@ -6,11 +6,11 @@
 
 use super::ours::{self, Answer, Explored};
 use super::support::{Random, tiny_plan};
-use super::tools::{self, ClaimVerdicts, Ran};
+use super::tools::{self, Ran};
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Options, promela};
-use spillway::model::{FiniteRunPolicy, StateSpace, SystemDescription, Violation};
+use spillway::model::{FiniteRunPolicy, SystemDescription, Violation};
 use spillway::reduce::{ReductionPlan, ReductionSelection};
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::{SearchControl, SearchVerdict, StateStorage};

@@ -458,7 +458,7 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
     // Formulas may name processes.
     let alike = "byte n; active [3] proctype P() { do :: n < 2 -> n++ :: n = 0 od }";
     bench.write("alike.pml", alike);
-    let args = ["check", "alike.pml", "--ltl", "[] (n < 9)", "--reduce", "symmetry"];
+    let args = ["check", "alike.pml", "--ltl", "[]<> (n < 9)", "--reduce", "symmetry"];
     let told = bench.run(&args);
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(told.err.contains("may distinguish processes"), "{}", told.err);
