@@ -212,7 +212,7 @@ fn load(text: &str, number: usize) -> Option<LivenessCheck> {
 /// Returns the verdict of a search on disk with small buffers, reduced if fairness is not assumed.
 fn on_disk(check: LivenessCheck, fairness: Fairness, config: &CheckConfig) -> Option<Option<bool>> {
     let selection = match fairness {
-        Fairness::None => ReductionPlan::of(["por", "dead", "values", "states"]).selection,
+        Fairness::None => ReductionPlan::of(LISTED).selection,
         Fairness::Weak => ReductionSelection::default(),
     };
     let check = check.reduced(selection, FiniteRunPolicy::Stutter);

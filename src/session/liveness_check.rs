@@ -16,8 +16,8 @@ use crate::ltl::{self, Automaton, LtlFormula, hoa};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
-    NotApplied, ParameterValues, ReductionKind, ReductionPlan, ReductionRefusal, ReductionRequest,
-    symmetry,
+    NotApplied, ParameterValues, ReductionEntry, ReductionKind, ReductionPlan, ReductionRefusal,
+    ReductionRequest, merge, symmetry,
 };
 use crate::report::CheckScope;
 use crate::search::liveness::in_memory::probe;
@@ -263,12 +263,24 @@ impl LivenessCheck {
             let refusal = symmetry::ENTRY.refusal(NotApplied::FormulaBreaksSymmetry);
             self.model.left_off = Some(refusal);
         }
+        if selection.has(symmetry::ENTRY.name) && selection.remove(merge::ENTRY.name).is_some() {
+            let reason = NotApplied::Unproven(symmetry::ENTRY.title.into());
+            self.model.left_off = Some(merge::ENTRY.refusal(reason));
+        }
         let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
-        if let Some(way) = way.filter(|_| !self.ignores_repetitions)
+        let merges = selection.has(merge::ENTRY.name);
+        if !self.ignores_repetitions
+            && (way.is_some() || merges)
             && let Err(reason) = NeverClaim::check_counts_no_repetitions(&self.model.interp)
         {
-            selection = selection.filtered(|it| it.kind != ReductionKind::Choice);
-            self.model.left_off = Some(way.method.refusal(reason));
+            let omits = |it: &ReductionEntry| {
+                it.kind == ReductionKind::Choice || it.name == merge::ENTRY.name
+            };
+            selection = selection.filtered(|it| !omits(it));
+            self.model.left_off = Some(match way {
+                Some(way) => way.method.refusal(reason),
+                None => merge::ENTRY.refusal(reason),
+            });
         }
         let plan = ReductionPlan::new(selection, Self::limits(None).checks);
         self.model.wished = ReductionPlan { finite_runs: Some(ended), ..plan };
@@ -329,6 +341,12 @@ impl LivenessCheck {
     ) -> SearchedModel<'m> {
         let wished = searched.wished().without_kind(ReductionKind::Choice);
         self.model.reduced_as(runs, DecidedReductions { wished, left_off: None }, budget)
+    }
+
+    /// Returns the product with the program as written, which is interpreted.
+    pub(super) fn as_written(&self) -> SearchedModel<'_> {
+        let finite_runs = self.model.wished.finite_runs;
+        self.model.searched_as(&ReductionPlan { finite_runs, ..ReductionPlan::default() })
     }
 
     /// Returns the searched model without reductions of some kinds.

@@ -10,7 +10,7 @@ use super::{
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
 use crate::model::ExecutionMode;
-use crate::reduce::ReductionKind;
+use crate::reduce::{ReductionKind, merge};
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
@@ -94,13 +94,20 @@ pub fn with_product<'c, R, E: From<Error>>(
     let executor = runs.executor().clone();
     let searched = check.searched_by(&product, runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
+    let merged = runs.merged().filter(|_| searched.stack().member(merge::ENTRY.name).is_some());
     let states = if shortest { u64::MAX } else { SHORTENING_STATES_MAX };
-    let shortening = (shortest || omits_steps || is_invariant).then(|| RunShortening {
-        all_steps: check.with_all_steps(&searched, runs, analysis),
+    let needs_shortening = shortest || omits_steps || is_invariant || merged.is_some();
+    let shortening = needs_shortening.then(|| RunShortening {
+        all_steps: match merged {
+            // A run that was found is one of the program as written.
+            Some(_) => check.as_written(),
+            None => check.with_all_steps(&searched, runs, analysis),
+        },
         states,
     });
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
-    and_then(Some(&product.with_shortening(shortening).with_hunts(hunts)))
+    let product = product.with_merged(merged).with_shortening(shortening).with_hunts(hunts);
+    and_then(Some(&product))
 }
 
 /// An emptiness check of a product.
@@ -302,6 +309,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
             }
             ended => ended?,
         };
+        let found = self.product.unmerged(found, self.control).map_err(Error::Sample)?;
         let summary = LivenessSummary::on_disk(found, &outcome, swept);
         observer.decide(summary.verdict());
         if summary.found != ProbeVerdict::Open {

@@ -48,6 +48,8 @@ mod liveness_session;
 mod liveness_summary;
 mod memory_budget;
 #[cfg(feature = "languages")]
+mod merged_runs;
+#[cfg(feature = "languages")]
 mod observed_values;
 #[cfg(feature = "languages")]
 mod product_check;

@@ -22,6 +22,7 @@ mod families;
 mod formulas;
 mod invariants;
 mod kept;
+mod merged;
 mod own;
 mod probed;
 mod programs;

@@ -93,6 +93,8 @@ enum SystemExpansion<'e, 'm> {
     Usual,
     /// By chosen transitions, without a cycle proviso.
     Chosen(&'e dyn CycleProvisoStateSpace),
+    /// By chosen transitions, those that lead upwards preferred.
+    Ascending(&'e dyn CycleProvisoStateSpace),
     /// By all transitions.
     Full(&'e dyn CycleProvisoStateSpace),
     /// By all transitions, each with the processes that it is fair to.
@@ -251,6 +253,11 @@ impl<'m> ClaimProduct<'m> {
     /// Whether the claim is at a location that accepts every continuation, in a state of the product.
     pub fn accepts_all(&self, state: &[u8]) -> bool {
         self.never.accepts_all[self.location(state).index()]
+    }
+
+    /// Returns the state of the system in a state of the product.
+    pub fn system<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        self.split(state).0
     }
 
     /// Returns the state of the product in which the claim has not left its first location.
@@ -415,6 +422,7 @@ impl<'m> ClaimProduct<'m> {
         let run = |inner: &mut SuccessorSink| match expansion {
             SystemExpansion::Usual => self.model.expand(system, inner),
             SystemExpansion::Chosen(model) => model.expand_chosen(system, inner),
+            SystemExpansion::Ascending(model) => model.expand_ascending(system, inner),
             SystemExpansion::Full(model) => model.expand_fully(system, inner),
             SystemExpansion::Fair(movers) => movers.expand(system, inner),
         };
@@ -547,6 +555,11 @@ impl CycleProvisoStateSpace for ClaimProduct<'_> {
     fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
         let Some(model) = self.model.capabilities().cycle_proviso else { return };
         self.expand_all(states, SystemExpansion::Chosen(model), out);
+    }
+
+    fn expand_ascending(&self, states: &[u8], out: &mut SuccessorSink) {
+        let Some(model) = self.model.capabilities().cycle_proviso else { return };
+        self.expand_all(states, SystemExpansion::Ascending(model), out);
     }
 
     fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {
