@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release --example differential -- [--language promela|murphi|dve|tla] [--seed N]
-//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show] [--reductions]
+//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show] [--reductions] [--formulas]
 //! ```
 //!
 //! A seed gives a list of numbers, and the numbers give a model (`models/`). Spillway's plain answer comes from its
@@ -15,10 +15,12 @@
 //! the variable `TLC_CLASSPATH`. Without it the other ways alone are compared, and a message says so.
 //!
 //! `--show` only prints the models of the seeds. `--reductions` compares the plain answer only with the other tool's
-//! and with partial order (`partial_order.rs`), which takes less time.
+//! and with partial order (`partial_order.rs`), which takes less time. `--formulas` compares verdicts on random formulas
+//! with those of SPIN instead (`formulas.rs`).
 
 mod causes;
 mod claims;
+mod formulas;
 mod models;
 mod ours;
 mod partial_order;
@@ -30,6 +32,7 @@ mod tla;
 mod tools;
 
 use causes::Comparison;
+use formulas::{FormulaCensus, FormulaComparison};
 use ours::Answer;
 use partial_order::ReducedSearches;
 use spillway::front::promela;
@@ -55,6 +58,8 @@ struct Settings {
     keep: Option<PathBuf>,
     show: bool,
     reductions_only: bool,
+    /// Whether verdicts on formulas are compared instead of counts.
+    formulas: bool,
 }
 
 /// The result for one model.
@@ -110,6 +115,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
         keep: None,
         show: false,
         reductions_only: false,
+        formulas: false,
     };
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -123,6 +129,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--keep" => settings.keep = Some(PathBuf::from(value()?)),
             "--show" => settings.show = true,
             "--reductions" => settings.reductions_only = true,
+            "--formulas" => settings.formulas = true,
             "--language" => {
                 let name = value()?;
                 let subject = Subject::from_name(&name);
@@ -163,6 +170,7 @@ struct Census {
     constructs: BTreeMap<&'static str, (u64, u64)>,
     states: u64,
     reduced: ReducedSearches,
+    formulas: FormulaCensus,
 }
 
 struct Campaign {
@@ -238,6 +246,9 @@ impl Campaign {
             Subject::Tla => return self.tla.compare(text),
             Subject::Program(language) => language,
         };
+        if self.settings.formulas {
+            return self.compare_formulas(seed, text);
+        }
         let answer = ours::explore(language, text);
         let figures = Some(Figures::of(&answer));
         let theirs = match &answer {
@@ -266,6 +277,19 @@ impl Campaign {
             Comparison::Different(how) => Verdict::Differs(how),
         };
         Compared { verdict, figures }
+    }
+
+    /// Compares the verdicts on random formulas of a model.
+    fn compare_formulas(&mut self, seed: u64, text: &str) -> Compared {
+        let verdict = match formulas::compare(text, seed, self.folder.path()) {
+            FormulaComparison::Equal(census) => {
+                self.census.formulas.add(census);
+                Verdict::Equal
+            }
+            FormulaComparison::Skipped(why) => Verdict::Skipped(first_line(&why).to_owned()),
+            FormulaComparison::Differs(how) => Verdict::Differs(how),
+        };
+        Compared { verdict, figures: None }
     }
 
     /// Shows the smallest model with a difference of the same kind.
@@ -367,6 +391,7 @@ impl Census {
         );
         let ReducedSearches { all, fewer } = self.reduced;
         println!("{all} searches with partial order; {fewer} of them stored fewer states");
+        self.formulas.print();
         for (verdict, count) in &self.verdicts {
             println!("{count:>7} {verdict}");
         }

@@ -107,8 +107,13 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
             "several properties are given, but only one automaton can be printed\n  help: {help}"
         )));
     }
-    let LivenessCheck { name, automaton, .. } =
+    let check =
         model::open_with_property(&ModelInput::from_args(&args.model, &args.expert), wanted)?;
+    let how = match check.invariant() {
+        Some(_) => "checked as an invariant: by a search for a reachable state that violates it\n",
+        None => "",
+    };
+    let LivenessCheck { name, automaton, .. } = check;
     let Some(automaton) = automaton else {
         return Err(CommandFailure::wrong(format!(
             "{name} is a never claim of the model\n  help: `spillway explain --claim {name}` shows it, as part of the \
@@ -128,7 +133,7 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
         AutomatonFormatArg::Text => {
             let text = automaton.text();
             print(&format!(
-                "{what} {name}: violated by the runs that this automaton accepts\n{text}"
+                "{what} {name}: violated by the runs that this automaton accepts\n{text}{how}"
             ));
         }
     }

@@ -55,13 +55,31 @@ pub(super) fn check(
 
 /// Rejects flags that have no meaning for temporal properties.
 pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailure> {
-    match unsupported_flag(args) {
-        None => Ok(()),
-        Some(flag) => Err(CommandFailure::wrong(format!(
-            "{flag} is for properties of states, but --ltl, --automaton, --acceptance and --non-progress check \
-             infinite runs"
-        ))),
-    }
+    unsupported_flag(args).map_or(Ok(()), |flag| Err(refused(&flag, None)))
+}
+
+/// Rejects reductions that do not preserve temporal properties.
+pub(super) fn reject_state_reductions(args: &CheckCommand) -> Result<(), CommandFailure> {
+    let flag = reduce::liveness_unsafe_flag(&args.config.search.reductions);
+    flag.map_or(Ok(()), |flag| Err(refused(&flag, None)))
+}
+
+/// Returns the error for a flag that has no meaning for temporal properties, or for the default property of this name.
+fn refused(flag: &str, default: Option<&str>) -> CommandFailure {
+    let why = format!("{flag} is for properties of states, but");
+    CommandFailure::wrong(match default {
+        None => format!(
+            "{why} --ltl, --automaton, --acceptance and --non-progress check infinite runs"
+        ),
+        Some(name) => {
+            format!("{why} {name} is a property of infinite runs\n  help: {}", exclusion(name))
+        }
+    })
+}
+
+/// Returns how the default property of this name is excluded.
+fn exclusion(name: &str) -> String {
+    format!("`--no-claim` excludes {name}, which the model contains")
 }
 
 /// Returns the model's own temporal property, if it is checked by default.
@@ -75,16 +93,12 @@ pub(super) fn check_default_property(
     name: &str,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    let help = format!("`--no-claim` excludes {name}, which the model contains");
     if let Some(flag) = unsupported_flag(args) {
-        let why = format!(
-            "{flag} is for properties of states, but {name} is a property of infinite runs"
-        );
-        return Err(CommandFailure::wrong(format!("{why}\n  help: {help}")));
+        return Err(refused(&flag, Some(name)));
     }
     let wanted = PropertyRequest::Formula(name);
     let watched = model::open_with_property(&args.model, wanted).map_err(|failure| {
-        let message = format!("{}\n  help: {help}", failure.message);
+        let message = format!("{}\n  help: {}", failure.message, exclusion(name));
         CommandFailure { message, ..failure }
     })?;
     let control = Arc::clone(&preparation.control);
@@ -135,8 +149,15 @@ fn search(
     let reductions = &args.config.search.reductions;
     let request = args.config.run_reduction_request();
     let ended = args.config.properties.finite_runs.unwrap_or(wanted.default_ended_runs());
-    refuse_beside(fairness, &request.selection, args.config.search.shortest)?;
+    let selection = request.selection.clone();
     let watched = watched.reduced(request, ended);
+    if watched.invariant().is_none() {
+        if let Some(flag) = reduce::liveness_unsafe_flag(reductions) {
+            let default = (errors == ErrorPolicy::CheckNext).then_some(watched.name.as_str());
+            return Err(refused(&flag, default));
+        }
+        refuse_beside(fairness, &selection, args.config.search.shortest)?;
+    }
     let shortest = args.config.search.shortest;
     let budget = args.run.budget(false);
     let hunts = args.config.search.hunts_for_runs();
@@ -168,8 +189,11 @@ fn search(
                     let why = report::print_refusal(&reason);
                     warn(format!("warning: {name} is not applied: {why}"));
                 }
-                let unused = reduce::unused_reductions(args, judged.searched);
-                unused.iter().for_each(|it| warn(format!("warning: {it}")));
+                // A search for a violating state has reductions of its own.
+                if judged.check.invariant().is_none() {
+                    let unused = reduce::unused_reductions(args, judged.searched);
+                    unused.iter().for_each(|it| warn(format!("warning: {it}")));
+                }
                 begin(judged, args, errors, &preparation)
             }
         },
@@ -393,12 +417,16 @@ fn with_found_run(
         let control = Arc::new(SearchControl::default());
         let mut signals = SignalHandlers::stop(&control);
         let told = match (answer, saved) {
-            (Some(answer), _) => LivenessSummary::of_probe(answer.probe()),
+            (Some(answer), _) => LivenessSummary::of_answer(answer),
             (None, None) => LivenessSummary {
                 stage: LivenessStage::Reachability,
                 found: ProbeVerdict::Open,
                 ..LivenessSummary::UNSEARCHED
             },
+            (None, Some(saved)) if job.is_of_invariant() => {
+                let outcome = saved.outcome().map_err(|error| Error::Open(dir.into(), error))?;
+                LivenessSummary::of_open_invariant(judged.check, &outcome)
+            }
             (None, Some(saved)) => {
                 let model = judged.searched.model();
                 let finder = trace_finder::finder(model, budget.memory, dir, &disk, &control);
@@ -499,12 +527,13 @@ pub(super) fn verdict(
     live: &SearchSnapshot,
 ) -> Result<String, CommandFailure> {
     let (watched, fairness) = property_of_job(&contents.job)?;
-    let (told, _) = summary_of(dir, contents, live)?;
+    let (told, _) = summary_of(&watched, dir, contents, live)?;
     Ok(presentation::verdict_sentence(&told, fairness, &watched.name))
 }
 
 /// Returns the progress of a search in a directory, and whether it is still reaching states.
 fn summary_of(
+    check: &LivenessCheck,
     dir: &Path,
     contents: &DirectoryContents,
     live: &SearchSnapshot,
@@ -516,7 +545,8 @@ fn summary_of(
     let outcome =
         saved.as_ref().map(SavedSearch::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = match answer {
-        Some(answer) => LivenessSummary::of_probe(answer.probe()),
+        Some(answer) => LivenessSummary::of_answer(answer),
+        None if contents.job.is_of_invariant() => LivenessSummary::of_open_invariant(check, &outcome),
         None => LivenessSummary::on_disk(ProbeVerdict::Open, &outcome, swept),
     };
     let decided = match live.state {
@@ -534,7 +564,7 @@ pub(super) fn status(
     json: bool,
 ) -> CommandResult {
     let (watched, fairness) = property_of_job(&contents.job)?;
-    let (told, is_begun) = summary_of(dir, contents, live)?;
+    let (told, is_begun) = summary_of(&watched, dir, contents, live)?;
     let searched = watched.model.searched();
     match json {
         true => {
@@ -563,7 +593,5 @@ fn unsupported_flag(args: &CheckCommand) -> Option<String> {
         ("-X key-order", search.key_order != KeyOrder::default()),
     ];
     let given = given.into_iter().find(|(_, is_given)| *is_given);
-    given
-        .map(|(flag, _)| flag.to_owned())
-        .or_else(|| reduce::liveness_unsafe_flag(&search.reductions))
+    given.map(|(flag, _)| flag.to_owned())
 }

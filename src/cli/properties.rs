@@ -27,6 +27,7 @@ pub(super) fn check(command: &CheckCommand, plan: &CheckPlan, model: &TextModel)
     reject_single_search_flags(command, plan)?;
     if plan.searches.iter().all(|it| it.property.is_some()) {
         liveness::reject_state_flags(command)?;
+        liveness::reject_state_reductions(command)?;
     }
     let saved = SavedCheck::new(&command.config, model, plan.folders());
     let directory = command.dir.as_deref().map(|dir| CheckDirectory::create(dir, &saved));

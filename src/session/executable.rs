@@ -1,7 +1,7 @@
 //! A model's program in executable form.
 
 use crate::exec::{Executor, Interp};
-use crate::reduce::rewriting::ProgramForm;
+use crate::reduce::rewriting::{ProgramForm, RewrittenProgram};
 
 /// A program with its executor, and the form of the program.
 #[derive(Clone)]
@@ -17,6 +17,11 @@ impl<'m> ExecutableProgram<'m> {
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
     ) -> ExecutableProgram<'m> {
         ExecutableProgram { form, executor: run(form.interp()) }
+    }
+
+    /// Returns the program, if some of its transitions are merged.
+    pub(super) fn merged(&self) -> Option<&'m RewrittenProgram> {
+        self.form.merged()
     }
 
     /// Returns the executor.

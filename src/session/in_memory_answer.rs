@@ -1,5 +1,7 @@
-//! The result of a search in memory, saved in the search directory although no search on disk was needed.
+//! The result of a check of a temporal property without an emptiness check on disk, saved in the search directory: that of
+//! a search in memory, or of a search for a state that violates an invariant.
 
+use super::DecidedInvariant;
 use crate::model::ProcessSet;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::ANSWER;
@@ -22,6 +24,17 @@ pub struct InMemoryAnswer {
     faults: u64,
     /// The strategy of the hunt that found the lasso, if a hunt did.
     strategy: Option<String>,
+    /// The search for a violating state, if that decided.
+    invariant: Option<SavedInvariant>,
+}
+
+/// A search for a state that violates an invariant.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+struct SavedInvariant {
+    /// The names of its reductions.
+    reductions: Vec<String>,
+    /// Whether the violating state is a nearest one.
+    is_shortest: bool,
 }
 
 /// An infinite run.
@@ -48,7 +61,20 @@ impl InMemoryAnswer {
             }),
         };
         let strategy = strategy.clone();
-        Some(InMemoryAnswer { digest, run, states, transitions, faults, strategy })
+        let invariant = None;
+        Some(InMemoryAnswer { digest, run, states, transitions, faults, strategy, invariant })
+    }
+
+    /// Returns the result as that of a search for a violating state.
+    pub fn of_invariant(self, decided: &DecidedInvariant) -> InMemoryAnswer {
+        let DecidedInvariant { reductions, is_shortest, .. } = decided.clone();
+        InMemoryAnswer { invariant: Some(SavedInvariant { reductions, is_shortest }), ..self }
+    }
+
+    /// Returns the search for a violating state, if that decided.
+    pub fn invariant(&self) -> Option<DecidedInvariant> {
+        let SavedInvariant { reductions, is_shortest } = self.invariant.clone()?;
+        Some(DecidedInvariant { reductions, is_shortest, ..DecidedInvariant::default() })
     }
 
     /// Returns the result as a probe returns it.

@@ -7,7 +7,7 @@ use super::run_property::product_limits;
 #[cfg(feature = "languages")]
 use super::saved_reductions::SavedReductions as ReductionDecision;
 use super::{CheckConfig, Fairness, RunLimits, SavedProperty, SearchOutputs};
-use crate::model::FiniteRunPolicy;
+use crate::model::{CheckSelection, FiniteRunPolicy};
 use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::JOB;
@@ -58,6 +58,8 @@ pub(super) struct SavedRunProperty {
     pub(super) stutter: bool,
     /// Whether only weakly fair runs are checked.
     pub(super) is_fair: bool,
+    /// Whether the search is one for a state that violates the invariant to which the property is equivalent.
+    pub(super) is_invariant: bool,
 }
 
 impl SearchJob {
@@ -101,9 +103,15 @@ impl SearchJob {
 
     /// Returns the temporal property, the semantics of finite runs, and the fairness assumption.
     pub fn runs(&self) -> Option<(&SavedProperty, FiniteRunPolicy, Fairness)> {
-        let SavedRunProperty { kept, stutter, is_fair } = self.runs.as_ref()?;
+        let SavedRunProperty { kept, stutter, is_fair, .. } = self.runs.as_ref()?;
         let ended = if *stutter { FiniteRunPolicy::Stutter } else { FiniteRunPolicy::Ignored };
         Some((kept, ended, if *is_fair { Fairness::Weak } else { Fairness::None }))
+    }
+
+    /// Returns whether the search is one for a state that violates the invariant to which the temporal property is
+    /// equivalent.
+    pub fn is_of_invariant(&self) -> bool {
+        self.runs.as_ref().is_some_and(|it| it.is_invariant)
     }
 
     /// Returns whether a shortest counterexample is requested.
@@ -134,6 +142,10 @@ impl SearchJob {
         let limits = SearchLimits { max_states, ..self.config().search_limits() };
         match &self.runs {
             None => limits,
+            Some(it) if it.is_invariant => SearchLimits {
+                checks: CheckSelection { invariants: true, ..CheckSelection::NONE },
+                ..limits
+            },
             Some(_) => SearchLimits { checks: product_limits(None).checks, ..limits },
         }
     }

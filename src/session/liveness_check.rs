@@ -16,8 +16,8 @@ use crate::ltl::{self, Automaton, LtlFormula, hoa};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
-    NotApplied, ParameterValues, ReductionKind, ReductionPlan, ReductionRefusal, ReductionRequest,
-    symmetry,
+    NotApplied, ParameterValues, ReductionEntry, ReductionKind, ReductionPlan, ReductionRefusal,
+    ReductionRequest, merge, symmetry,
 };
 use crate::report::CheckScope;
 use crate::search::liveness::in_memory::probe;
@@ -136,6 +136,8 @@ pub struct LivenessCheck {
     pub tells_apart: bool,
     /// Whether a trial on the first states decides on partial order and symmetry.
     pub tries_reductions: bool,
+    /// The model with an invariant in place of the automaton, if the property is equivalent to one.
+    pub(super) invariant: Option<Box<TextModel>>,
 }
 
 impl LivenessCheck {
@@ -164,12 +166,17 @@ impl LivenessCheck {
         }
         let name = name(&observed, read.as_ref(), &kept);
         let automaton = violation_automaton(&observed, read.as_ref(), &name)?;
+        let property = InvariantProperty { observed: &observed, name: &name };
+        let invariant = property.model(language, &sources, &options, &loaded, automaton.as_ref())?;
         match &automaton {
             Some(automaton) if automaton.is_empty() => {}
             Some(automaton) => observed.add_as_claim(&mut loaded.program, &name, automaton),
             None => let_claims_end(&mut loaded.program),
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
+        // A state of one is then a state of the other.
+        let is_alike = |it: &Box<TextModel>| it.interp.layout() == model.interp.layout();
+        let invariant = invariant.filter(is_alike);
         let ignores_repetitions = match &observed.spec {
             TemporalSpec::Formula(formula) => !formula.has_next(),
             _ => matches!(kept, SavedProperty::Accept | SavedProperty::Progress),
@@ -187,8 +194,21 @@ impl LivenessCheck {
             ignores_repetitions,
             tells_apart,
             tries_reductions: false,
+            invariant,
         };
         Ok((watched, warnings))
+    }
+
+    /// Returns the model with an invariant in place of the automaton, if the property is equivalent to one. The last
+    /// state of a finite run must count: the run violates the property if it is one of the states that violate the
+    /// invariant.
+    pub fn invariant(&self) -> Option<&TextModel> {
+        self.invariant.as_deref().filter(|_| self.finite_runs() == FiniteRunPolicy::Stutter)
+    }
+
+    /// Returns the same check, which the emptiness of the product decides.
+    pub fn without_invariant(self) -> LivenessCheck {
+        LivenessCheck { invariant: None, ..self }
     }
 
     /// Returns the semantics of finite runs.
@@ -229,6 +249,11 @@ impl LivenessCheck {
         request: impl Into<ReductionRequest>,
         ended: FiniteRunPolicy,
     ) -> LivenessCheck {
+        self.model.wished.finite_runs = Some(ended);
+        if self.invariant().is_some() {
+            // The reductions are those of the search for a violating state.
+            return self;
+        }
         let ReductionRequest { mut selection, is_tried } = request.into();
         self.tries_reductions = is_tried;
         if is_tried {
@@ -238,12 +263,24 @@ impl LivenessCheck {
             let refusal = symmetry::ENTRY.refusal(NotApplied::FormulaBreaksSymmetry);
             self.model.left_off = Some(refusal);
         }
+        if selection.has(symmetry::ENTRY.name) && selection.remove(merge::ENTRY.name).is_some() {
+            let reason = NotApplied::Unproven(symmetry::ENTRY.title.into());
+            self.model.left_off = Some(merge::ENTRY.refusal(reason));
+        }
         let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
-        if let Some(way) = way.filter(|_| !self.ignores_repetitions)
+        let merges = selection.has(merge::ENTRY.name);
+        if !self.ignores_repetitions
+            && (way.is_some() || merges)
             && let Err(reason) = NeverClaim::check_counts_no_repetitions(&self.model.interp)
         {
-            selection = selection.filtered(|it| it.kind != ReductionKind::Choice);
-            self.model.left_off = Some(way.method.refusal(reason));
+            let omits = |it: &ReductionEntry| {
+                it.kind == ReductionKind::Choice || it.name == merge::ENTRY.name
+            };
+            selection = selection.filtered(|it| !omits(it));
+            self.model.left_off = Some(match way {
+                Some(way) => way.method.refusal(reason),
+                None => merge::ENTRY.refusal(reason),
+            });
         }
         let plan = ReductionPlan::new(selection, Self::limits(None).checks);
         self.model.wished = ReductionPlan { finite_runs: Some(ended), ..plan };
@@ -306,6 +343,12 @@ impl LivenessCheck {
         self.model.reduced_as(runs, DecidedReductions { wished, left_off: None }, budget)
     }
 
+    /// Returns the product with the program as written, which is interpreted.
+    pub(super) fn as_written(&self) -> SearchedModel<'_> {
+        let finite_runs = self.model.wished.finite_runs;
+        self.model.searched_as(&ReductionPlan { finite_runs, ..ReductionPlan::default() })
+    }
+
     /// Returns the searched model without reductions of some kinds.
     fn without<'m>(
         &'m self,
@@ -317,6 +360,32 @@ impl LivenessCheck {
         let all = self.model.wished.clone();
         let wished = kinds.iter().fold(all, |wished, &kind| wished.without_kind(kind));
         self.model.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
+    }
+}
+
+/// A temporal property that may be equivalent to an invariant.
+struct InvariantProperty<'p> {
+    observed: &'p TemporalProperty,
+    name: &'p str,
+}
+
+impl InvariantProperty<'_> {
+    /// Returns the model with the invariant, if the property is equivalent to one.
+    fn model(
+        &self,
+        language: &'static Language,
+        sources: &SourceMap,
+        options: &Options,
+        loaded: &LoadedModel,
+        automaton: Option<&Automaton>,
+    ) -> Result<Option<Box<TextModel>>, Error> {
+        let InvariantProperty { observed, name } = *self;
+        let program = automaton.and_then(|it| observed.as_invariant(&loaded.program, name, it));
+        let Some(program) = program else { return Ok(None) };
+        let names = loaded.names.clone();
+        let loaded = LoadedModel { program, warnings: Vec::new(), property: None, names };
+        let (model, _) = TextModel::of(language, sources.clone(), options.clone(), loaded)?;
+        Ok(Some(Box::new(model)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! One session of an emptiness check: in memory first, then on disk.
 
+use super::invariant_search::{InvariantOutcome, InvariantSearch, InvariantSetup};
 use super::liveness_summary::LivenessSummary;
 use super::{
     CheckConfig, DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, ExecutableProgram,
@@ -8,7 +9,8 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
-use crate::reduce::ReductionKind;
+use crate::model::ExecutionMode;
+use crate::reduce::{ReductionKind, merge};
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
@@ -18,6 +20,9 @@ use std::path::Path;
 
 /// The maximum number of states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
+
+/// The maximum number of states that are visited in memory before a search for a state that violates an invariant.
+const BEFORE_INVARIANT_MAX: u64 = 5_000;
 
 /// The maximum number of states that are visited for a shorter run, if no shortest one is requested.
 const SHORTENING_STATES_MAX: u64 = 50_000;
@@ -78,17 +83,31 @@ pub fn with_product<'c, R, E: From<Error>>(
     let ProductOptions { finite_runs, fairness, shortest, hunts, control, .. } = options;
     let model = &check.model;
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
-    let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
+    let is_invariant = check.invariant().is_some();
+    // A search for violating states compiles the program with the invariant.
+    let runs: ExecutableProgram<'c> = match is_invariant {
+        true => model.runnable(&model.wished, analysis, |it| {
+            Executor::new(it, ExecutionMode::Interp)
+        }),
+        false => model.runnable(&model.wished, analysis, executor),
+    };
     let executor = runs.executor().clone();
     let searched = check.searched_by(&product, runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
+    let merged = runs.merged().filter(|_| searched.stack().member(merge::ENTRY.name).is_some());
     let states = if shortest { u64::MAX } else { SHORTENING_STATES_MAX };
-    let shortening = (shortest || omits_steps).then(|| RunShortening {
-        all_steps: check.with_all_steps(&searched, runs, analysis),
+    let needs_shortening = shortest || omits_steps || is_invariant || merged.is_some();
+    let shortening = needs_shortening.then(|| RunShortening {
+        all_steps: match merged {
+            // A run that was found is one of the program as written.
+            Some(_) => check.as_written(),
+            None => check.with_all_steps(&searched, runs, analysis),
+        },
         states,
     });
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
-    and_then(Some(&product.with_shortening(shortening).with_hunts(hunts)))
+    let product = product.with_merged(merged).with_shortening(shortening).with_hunts(hunts);
+    and_then(Some(&product))
 }
 
 /// An emptiness check of a product.
@@ -157,7 +176,9 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         // The budget is checked even if neither a directory nor this memory turns out to be needed.
         self.plan()?;
         dir.map_or(Ok(()), |dir| SearchDirectory::check_unused(dir, job))?;
-        let states = self.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
+        let invariant = self.invariant(job, saved);
+        let most = invariant.map_or(STATES_MAX, |_| states_before_invariant(&job.config()));
+        let states = self.max_states.unwrap_or(u64::MAX).min(most);
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
         let shown = observer.begin_step("searching for a violating run");
         let probe = self.product.probe(limits, self.control).map_err(Error::Sample)?;
@@ -174,9 +195,14 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
                 answer,
             });
         }
-        let directory = SearchDirectory::create(dir, job, saved.limits.disk_limit)?;
-        directory.save_limits(saved)?;
-        let mut result = self.run_on_disk(directory, None, observer, true)?;
+        let mut result = match invariant {
+            Some(setup) => self.run_invariant(setup.begin(dir)?, job, saved, observer)?,
+            None => {
+                let directory = SearchDirectory::create(dir, job, saved.limits.disk_limit)?;
+                directory.save_limits(saved)?;
+                self.run_on_disk(directory, None, observer, true)?
+            }
+        };
         // A search on disk that stops early may have fewer states than the search in memory.
         if self.control.should_stop() {
             result.summary = result.summary.at_least(&probe);
@@ -197,7 +223,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         observer: &mut dyn CheckObserver,
     ) -> Result<LivenessResult, Error> {
         if let Some(answer) = contents.answer {
-            let summary = LivenessSummary::of_probe(answer.probe());
+            let summary = LivenessSummary::of_answer(&answer);
             return Ok(LivenessResult {
                 summary: self.shorten(summary, observer),
                 directory: Some(directory),
@@ -208,8 +234,59 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         }
         // A rejected budget must not be saved.
         self.plan()?;
+        let job = contents.job.clone();
+        if let Some(setup) = self.invariant(&job, saved).filter(|_| job.is_of_invariant()) {
+            let search = setup.resume(directory, contents)?;
+            return self.run_invariant(search, &self.job(&job.config()), saved, observer);
+        }
         directory.save_changed_limits(saved)?;
         self.run_on_disk(directory, contents.saved, observer, false)
+    }
+
+    /// Returns the search for a violating state, if the property is equivalent to an invariant.
+    fn invariant<'i>(
+        &self,
+        job: &'i SearchJob,
+        limits: &'i SavedLimits,
+    ) -> Option<InvariantSetup<'i, 'm>>
+    where
+        's: 'i,
+    {
+        let (product, control) = (self.product, self.control);
+        let model = product.check.invariant()?;
+        Some(InvariantSetup { model, product, job, limits, control })
+    }
+
+    /// Searches for a violating state. If no run is known that continues from the state that was found, an emptiness
+    /// check with this job follows.
+    fn run_invariant(
+        &self,
+        search: InvariantSearch<'_, '_>,
+        job: &SearchJob,
+        saved: &SavedLimits,
+        observer: &mut dyn CheckObserver,
+    ) -> Result<LivenessResult, Error> {
+        let shown = observer.begin_search(search.directory());
+        let ended = search.run();
+        drop(shown);
+        let InvariantOutcome { found, outcome, decided, answer, seconds, mut directory } = ended?;
+        let Some(found) = found else {
+            directory.restart(job)?;
+            directory.save_limits(saved)?;
+            return self.run_on_disk(directory, None, observer, false);
+        };
+        let summary = LivenessSummary::of_invariant(found, &outcome, decided);
+        observer.decide(summary.verdict());
+        if summary.found != ProbeVerdict::Open {
+            directory.remove_if_temporary();
+        }
+        Ok(LivenessResult {
+            summary: self.shorten(summary, observer),
+            directory: Some(directory),
+            has_levels: !outcome.levels.is_empty(),
+            seconds,
+            answer,
+        })
     }
 
     fn run_on_disk(
@@ -232,6 +309,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
             }
             ended => ended?,
         };
+        let found = self.product.unmerged(found, self.control).map_err(Error::Sample)?;
         let summary = LivenessSummary::on_disk(found, &outcome, swept);
         observer.decide(summary.verdict());
         if summary.found != ProbeVerdict::Open {
@@ -252,6 +330,15 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         let states = self.max_states.unwrap_or(u64::MAX).min(self.product.shortening_states());
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
         summary.with_shortest_run(self.product, limits, self.control)
+    }
+}
+
+/// Returns the most states that are visited in memory before a search for a violating state. Requested reductions are
+/// those of that search.
+fn states_before_invariant(config: &CheckConfig) -> u64 {
+    match config.search.reductions.selection.is_empty() {
+        true => BEFORE_INVARIANT_MAX,
+        false => 0,
     }
 }
 

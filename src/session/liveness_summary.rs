@@ -1,6 +1,6 @@
 //! The result of a search for a run that violates a property.
 
-use super::{ProductCheck, SweepStatus};
+use super::{DecidedInvariant, InMemoryAnswer, ProductCheck, SweepStatus};
 use crate::model::Violation;
 use crate::report::ShorteningResult;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
@@ -27,6 +27,8 @@ pub struct LivenessSummary {
     pub decided: Option<SearchVerdict>,
     /// The strategy of the hunt that found the run, if a hunt did.
     pub strategy: Option<String>,
+    /// The search for a violating state, if the property is equivalent to an invariant and that search decides.
+    pub invariant: Option<DecidedInvariant>,
 }
 
 /// The stage of a search.
@@ -71,6 +73,7 @@ impl LivenessSummary {
         shortening_failed: None,
         decided: None,
         strategy: None,
+        invariant: None,
     };
 
     /// Returns the result of a search in memory.
@@ -79,6 +82,14 @@ impl LivenessSummary {
     ) -> LivenessSummary {
         let unsearched = LivenessSummary::UNSEARCHED;
         LivenessSummary { found, states, transitions, faults, strategy, ..unsearched }
+    }
+
+    /// Returns the name of the stage in reports.
+    pub fn stage_name(&self) -> &'static str {
+        match self.invariant {
+            Some(_) => "invariant",
+            None => self.stage.name(),
+        }
     }
 
     /// Returns the verdict.
@@ -113,19 +124,40 @@ impl LivenessSummary {
         outcome: &SearchOutcome,
         swept: Option<SweepStatus>,
     ) -> LivenessSummary {
-        let faults = outcome.findings.iter();
-        let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
         LivenessSummary {
             found,
             states: outcome.states(),
             transitions: outcome.counters.transitions,
-            faults: faults.map(|(_, finding)| finding.count).sum(),
+            faults: faults(outcome),
             stage: swept.map_or(LivenessStage::Reachability, LivenessStage::Sweeping),
             shortened: None,
             shortening_failed: None,
             decided: None,
             strategy: None,
+            invariant: None,
         }
+    }
+
+    /// Returns the result of a search for a violating state.
+    pub fn of_invariant(
+        found: ProbeVerdict,
+        outcome: &SearchOutcome,
+        decided: DecidedInvariant,
+    ) -> LivenessSummary {
+        let on_disk = LivenessSummary::on_disk(found, outcome, None);
+        LivenessSummary { invariant: Some(decided), ..on_disk }
+    }
+
+    /// Returns the result that a directory stores.
+    pub fn of_answer(answer: &InMemoryAnswer) -> LivenessSummary {
+        let invariant = answer.invariant();
+        LivenessSummary { invariant, ..LivenessSummary::of_probe(answer.probe()) }
+    }
+
+    /// Returns whether the run that was found reaches a nearest violating state.
+    pub fn is_shortest(&self) -> bool {
+        let is_nearest = self.invariant.as_ref().is_some_and(|it| it.is_shortest);
+        is_nearest || self.shortened.is_some_and(|it| it.is_done)
     }
 
     /// Returns the result with a shortest run in place of the run that was found, if a shortest one is requested. If
@@ -137,6 +169,9 @@ impl LivenessSummary {
         control: &SearchControl,
     ) -> LivenessSummary {
         let ProbeVerdict::Found(found) = &self.found else { return self };
+        if self.is_shortest() {
+            return self;
+        }
         let ShorterRun { lasso, below, steps, states, is_shortest: is_done } =
             match judged.find_shorter_run(found, limits, control) {
                 Ok(Some(shorter)) => shorter,
@@ -149,6 +184,13 @@ impl LivenessSummary {
         let shortened = Some(ShorteningResult { below: below as u64, states, depth, is_done });
         LivenessSummary { found: ProbeVerdict::Found(lasso), shortened, ..self }
     }
+}
+
+/// Returns the number of steps that ended in errors.
+pub(super) fn faults(outcome: &SearchOutcome) -> u64 {
+    let faults = outcome.findings.iter();
+    let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
+    faults.map(|(_, finding)| finding.count).sum()
 }
 
 #[cfg(test)]

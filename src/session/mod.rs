@@ -18,6 +18,7 @@ mod compatibility;
 #[cfg(feature = "languages")]
 mod condition_value;
 pub mod config;
+mod decided_invariant;
 #[cfg(feature = "languages")]
 mod described_values;
 mod directory;
@@ -34,6 +35,8 @@ mod found_trace;
 mod frequency_table;
 mod hunt;
 mod in_memory_answer;
+#[cfg(feature = "languages")]
+mod invariant_search;
 mod job;
 #[cfg(feature = "languages")]
 mod liveness;
@@ -44,6 +47,8 @@ mod liveness_session;
 #[cfg(feature = "languages")]
 mod liveness_summary;
 mod memory_budget;
+#[cfg(feature = "languages")]
+mod merged_runs;
 #[cfg(feature = "languages")]
 mod observed_values;
 #[cfg(feature = "languages")]
@@ -109,6 +114,7 @@ pub use check_result::CheckResult;
 #[cfg(feature = "languages")]
 pub use compatibility::{ApplicableReduction, ReductionSaving};
 pub use config::CheckConfig;
+pub use decided_invariant::DecidedInvariant;
 #[cfg(feature = "languages")]
 pub use described_values::observe_described_values;
 pub use directory::{DirectoryContents, SearchDirectory};

@@ -1,15 +1,17 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
+use super::merged_runs::MergedRuns;
 use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
 use crate::model::{FairSteps, ProcessSet, StepDescription, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
+use crate::reduce::rewriting::RewrittenProgram;
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use crate::search::liveness::fair_scc::probe_fair;
 use crate::search::liveness::in_memory::{probe, probe_with_hunts};
-use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 
 /// A product and the runs that are checked: all runs, or those that are fair to the processes of the model.
@@ -22,6 +24,8 @@ pub struct ProductCheck<'p, 'm> {
     pub searched: &'p SearchedModel<'m>,
     fair: Option<FairProduct<'p>>,
     shortening: Option<RunShortening<'m>>,
+    /// Converts runs of the searched product, if transitions of its program are merged.
+    merged: Option<MergedRuns<'p>>,
     /// Whether the search in memory hunts.
     hunts: bool,
 }
@@ -57,7 +61,28 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(ProductCheck { check, product, searched, fair, shortening: None, hunts: false })
+        let (shortening, merged, hunts) = (None, None, false);
+        Ok(ProductCheck { check, product, searched, fair, shortening, merged, hunts })
+    }
+
+    /// Sets the program of the searched product, if transitions are merged in it.
+    pub fn with_merged(self, rewritten: Option<&'p RewrittenProgram>) -> Self {
+        let (product, written) = (self.product, &self.check.model.interp);
+        let merged = rewritten.map(|rewritten| MergedRuns { product, written, rewritten });
+        ProductCheck { merged, ..self }
+    }
+
+    /// Returns a verdict on the searched product with its run in the product with the program as written, as far as
+    /// transitions are concerned.
+    pub(super) fn unmerged(
+        &self,
+        found: ProbeVerdict,
+        control: &SearchControl,
+    ) -> spill::Result<ProbeVerdict> {
+        match &self.merged {
+            None => Ok(found),
+            Some(merged) => merged.unmerged(found, control),
+        }
     }
 
     /// Sets the search for a shorter run. With fairness there is none.
@@ -96,11 +121,12 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
     ) -> spill::Result<ProbeResult> {
         let (product, model) = (self.product, self.searched.model());
         let accepts = |state: &[u8]| product.is_accepting(state);
-        match &self.fair {
+        let result = match &self.fair {
             None if self.hunts => probe_with_hunts(model, &accepts, limits, control),
             None => probe(model, &accepts, limits, control),
             Some(fair) => probe_fair(product, fair, &accepts, limits, control),
-        }
+        }?;
+        Ok(ProbeResult { found: self.unmerged(result.found, control)?, ..result })
     }
 
     /// Searches in memory for a shorter run than a given one, until the control stops it. Without

@@ -39,6 +39,7 @@ impl EmptinessOutcome {
         dir: &Path,
         saved: &SavedSearch,
     ) -> Result<EmptinessOutcome, Error> {
+        let control = finder.control;
         let read = || -> spill::Result<EmptinessOutcome> {
             saved.check_model(finder.model)?;
             let round = ProvisoRound::load(finder.disk, finder.model)?;
@@ -65,7 +66,9 @@ impl EmptinessOutcome {
             let found = lasso.map_or(ProbeVerdict::Open, ProbeVerdict::Found);
             Ok(EmptinessOutcome { found, outcome, swept: None, seconds })
         };
-        read().map_err(Error::open(dir))
+        let outcome = read().map_err(Error::open(dir))?;
+        let found = judged.unmerged(outcome.found, control).map_err(Error::Sample)?;
+        Ok(EmptinessOutcome { found, ..outcome })
     }
 }
 

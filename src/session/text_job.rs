@@ -56,7 +56,7 @@ impl SearchJob {
         let is_fair = config.properties.fairness == Fairness::Weak;
         let kept = watched.saved_property.clone();
         SearchJob {
-            runs: Some(SavedRunProperty { kept, stutter, is_fair }),
+            runs: Some(SavedRunProperty { kept, stutter, is_fair, is_invariant: false }),
             ..SearchJob::new(config, &watched.model, searched, storage)
         }
     }
@@ -207,7 +207,9 @@ impl SearchJob {
         let mut model = match self.runs() {
             None => TextModel::load(language, sources, options)?.0,
             Some((kept, ..)) => {
-                LivenessCheck::load(language, sources, options, kept.wanted())?.0.model
+                let check = LivenessCheck::load(language, sources, options, kept.wanted())?.0;
+                let invariant = check.invariant.filter(|_| self.is_of_invariant());
+                invariant.map_or(check.model, |it| *it)
             }
         };
         if !self.order.is_sorted() {
@@ -229,9 +231,19 @@ impl SearchJob {
         let Some((kept, ..)) = self.runs() else { return Ok(None) };
         let (language, sources, options) = self.reading_inputs()?;
         let (mut watched, _) = LivenessCheck::load(language, sources, options, kept.wanted())?;
-        watched.model.wished = self.applied();
-        watched.model.left_off = self.left_off();
-        self.check_digest(&watched.model)?;
+        let invariant = watched.invariant.take().filter(|_| self.is_of_invariant());
+        let Some(mut invariant) = invariant else {
+            watched.model.wished = self.applied();
+            watched.model.left_off = self.left_off();
+            self.check_digest(&watched.model)?;
+            return Ok(Some(watched));
+        };
+        let finite_runs = self.runs().map(|(_, ended, _)| ended);
+        watched.model.wished = ReductionPlan { finite_runs, ..ReductionPlan::default() };
+        invariant.wished = self.applied();
+        invariant.left_off = self.left_off();
+        self.check_digest(&invariant)?;
+        watched.invariant = Some(invariant);
         Ok(Some(watched))
     }
 
@@ -244,7 +256,9 @@ impl SearchJob {
     /// Returns the plan of reductions. It may be provisional.
     pub fn wished(&self) -> ReductionPlan {
         let selection = self.saved_reductions().selection;
-        let finite_runs = self.runs().map(|(_, ended, _)| ended);
+        // The model of an invariant has no automaton.
+        let runs = self.runs().filter(|_| !self.is_of_invariant());
+        let finite_runs = runs.map(|(_, ended, _)| ended);
         ReductionPlan { finite_runs, ..ReductionPlan::new(selection, self.limits(None).checks) }
     }
 

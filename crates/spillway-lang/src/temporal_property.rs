@@ -9,9 +9,10 @@ use crate::ltl::{
 };
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
+use spillway_ir::walk::CodeVisitor;
 use spillway_ir::{
     Action, ActionControl, Arena, BinaryOp, Claim, ClaimMove, Entity, Expr, ExprKind, LocalId,
-    Location, LocationId, Program, ProgramProperty, PropertyKind, UnaryOp, Urgency, renumber,
+    Location, LocationId, Program, ProgramProperty, PropertyKind, UnaryOp, Urgency, renumber, walk,
 };
 use std::cell::Cell;
 
@@ -141,6 +142,44 @@ impl TemporalProperty {
         program.number_exprs();
     }
 
+    /// Returns a program that has the property as an invariant instead of an automaton, if all runs have the property if
+    /// and only if all states satisfy a condition. Other invariants of the program are not checked in it.
+    ///
+    /// `None` also if the program has reachability properties, which a search for violated invariants decides too, or if
+    /// the condition reads which steps are possible.
+    pub fn as_invariant(
+        &self,
+        program: &Program,
+        name: &str,
+        automaton: &Automaton,
+    ) -> Option<Program> {
+        let violating = automaton.reached_letter()?;
+        let mut program = program.clone();
+        for number in program.properties.keys() {
+            match &mut program.properties[number].kind {
+                PropertyKind::Cover(_) | PropertyKind::Reached => return None,
+                PropertyKind::Invariant(it) => *it = Expr::constant(1, it.span),
+                _ => {}
+            }
+        }
+        let condition = match violating.literals().collect::<Vec<_>>()[..] {
+            [(number, false)] => self.propositions[number].condition.clone(),
+            _ => {
+                let guard = self.guard_of(violating)?;
+                let span = guard.span;
+                Expr::new(ExprKind::Unary(UnaryOp::Not, Box::new(guard)), span)
+            }
+        };
+        if depends_on_steps(&condition) {
+            return None;
+        }
+        let span = condition.span;
+        let kind = PropertyKind::Invariant(condition);
+        program.properties.push(ProgramProperty { name: name.to_owned(), kind, span });
+        program.number_exprs();
+        Some(program)
+    }
+
     /// Replaces each large boolean part of a formula by one proposition.
     pub fn with_grouped_propositions(self) -> TemporalProperty {
         let TemporalSpec::Formula(formula) = &self.spec else { return self };
@@ -190,8 +229,8 @@ impl TemporalProperty {
         }
     }
 
-    /// Returns the move of an edge that is labelled with a cube.
-    fn move_of(&self, automaton: &Automaton, cube: Cube) -> Action {
+    /// Returns the condition of a cube. `None` if it has no literals.
+    fn guard_of(&self, cube: Cube) -> Option<Expr> {
         let local = Cell::new(0);
         let guard = cube.literals().map(|(number, holds)| {
             let condition = with_locals_from(&self.propositions[number].condition, &local);
@@ -205,7 +244,12 @@ impl TemporalProperty {
             let span = one.span;
             Expr::new(ExprKind::Binary(BinaryOp::And, Box::new(one), Box::new(other)), span)
         };
-        let guard = guard.reduce(both);
+        guard.reduce(both)
+    }
+
+    /// Returns the move of an edge that is labelled with a cube.
+    fn move_of(&self, automaton: &Automaton, cube: Cube) -> Action {
+        let guard = self.guard_of(cube);
         Action {
             name: automaton.label(cube, " && "),
             edge: None,
@@ -218,6 +262,20 @@ impl TemporalProperty {
             control: ActionControl::default(),
         }
     }
+}
+
+/// Returns whether a condition reads which steps are possible in a state: `timeout`, `enabled`.
+fn depends_on_steps(condition: &Expr) -> bool {
+    struct StepQuery(bool);
+    impl CodeVisitor for StepQuery {
+        fn expr(&mut self, expr: &Expr) {
+            self.0 |= matches!(expr.kind, ExprKind::Timeout | ExprKind::Enabled(_));
+            walk::expr(self, expr);
+        }
+    }
+    let mut query = StepQuery(false);
+    query.expr(condition);
+    query.0
 }
 
 /// Renumbers the locals of a condition from `next` on, and advances `next` past them: an action binds each local once.

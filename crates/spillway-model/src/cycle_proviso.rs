@@ -16,6 +16,10 @@ pub trait CycleProvisoStateSpace: Send + Sync {
     /// [counts](SuccessorSink::count_partially_expanded) the states that have other transitions.
     fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink);
 
+    /// As [`expand_chosen`](Self::expand_chosen), but prefers choices whose transitions lead upwards in the order of the
+    /// states. Such choices are larger, and have fewer cycles.
+    fn expand_ascending(&self, states: &[u8], out: &mut SuccessorSink);
+
     /// Expands states by all of their transitions.
     fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink);
 

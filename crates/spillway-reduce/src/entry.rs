@@ -139,8 +139,9 @@ pub enum ReductionMethod {
     Rewrite {
         /// Rewrites a program. Returns `None` if nothing changes.
         rewrite: RewriteFn,
-        /// Returns the reason why a program cannot be rewritten at all, if there is one.
-        refuse: fn(&Program, CheckSelection) -> Option<NotApplied>,
+        /// Returns the reason why a program cannot be rewritten at all, if there is one. The meaning of finite runs is
+        /// given if its claim is checked on infinite runs.
+        refuse: fn(&Program, CheckSelection, Option<FiniteRunPolicy>) -> Option<NotApplied>,
     },
     /// It wraps the transition system.
     Wrap(for<'m> fn(&ReductionContext<'m, '_>) -> AppliedReduction<'m>),

@@ -116,7 +116,9 @@ impl LivenessPrintOptions<'_> {
     /// Returns whether a search for errors follows this result.
     pub(super) fn checks_errors_next(&self, told: &LivenessSummary) -> bool {
         let is_verified = told.found == ProbeVerdict::None;
-        is_verified && told.faults > 0 && self.errors == ErrorPolicy::CheckNext
+        // A search for violating states need not find all errors.
+        let is_open = told.faults > 0 || told.invariant.is_some();
+        is_verified && is_open && self.errors == ErrorPolicy::CheckNext
     }
 }
 
@@ -295,7 +297,7 @@ fn run_of<'r>(
     ReplayedRun { mut steps, back, closes }: ReplayedRun,
 ) -> ViolatingRun<'r> {
     let (model, sources) = (judged.searched.model().description(), &judged.check.model.sources);
-    let is_done = told.shortened.is_some_and(|it| it.is_done);
+    let is_done = told.is_shortest();
     if let Some((after, state)) = judged.violation_point(&steps) {
         let property = judged.product.property();
         let (operands, standing) =
@@ -377,18 +379,12 @@ pub(super) fn print_vacuous(
     Ok(strict_code(args.run.strict, failure::VERIFIED, &scope))
 }
 
-/// Formats the reductions of the product.
-fn reductions(searched: &SearchedModel<'_>) -> String {
-    let names: Vec<String> = reduced_by(searched);
+/// Formats the reductions of a search.
+fn reductions(names: &[String]) -> String {
     match names.is_empty() {
         true => "without reductions".to_owned(),
         false => format!("reduced by {}", names.join(", ")),
     }
-}
-
-/// Returns the names of the reductions of the product.
-fn reduced_by(searched: &SearchedModel<'_>) -> Vec<String> {
-    searched.stack().summaries(&Counters::default()).into_iter().map(|it| it.name).collect()
 }
 
 /// Returns the verdict as a sentence.
@@ -458,9 +454,28 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         let LivenessReport { check, searched, summary, .. } = self;
         let is_whole = searched.is_some_and(|it| {
             let preserved = it.stack().preserves_without(ReductionKind::Product);
-            preserved.has(PropertyClass::StepErrors)
+            preserved.has(PropertyClass::StepErrors) && summary.invariant.is_none()
         });
         check.scope(is_whole && summary.found == ProbeVerdict::None && summary.faults == 0)
+    }
+
+    /// Returns the names of the reductions of the search that decided, or of the current one.
+    fn reduced_by(&self) -> Vec<String> {
+        let summaries = |it: &SearchedModel<'_>| it.stack().summaries(&Counters::default());
+        match (&self.summary.invariant, self.searched) {
+            (Some(invariant), _) => invariant.reductions.clone(),
+            (None, Some(searched)) => summaries(searched).into_iter().map(|it| it.name).collect(),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// Returns the reductions that this search does not use.
+    fn unused_reductions(&self) -> Vec<ReductionRefusal> {
+        match (&self.summary.invariant, self.searched) {
+            (Some(invariant), _) => invariant.refusals.clone(),
+            (None, Some(searched)) => searched.stack().unused_reductions(),
+            (None, None) => Vec::new(),
+        }
     }
 
     /// Returns the result as text, with the run that was found.
@@ -469,8 +484,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         run: Option<&ViolatingRun<'_>>,
         view: &TraceDisplayOptions,
     ) -> String {
-        let LivenessReport { check: watched, searched, fairness, summary: told, errors_next } =
-            *self;
+        let LivenessReport { check: watched, fairness, summary: told, errors_next, .. } = *self;
         let (model, name) = (watched.model.name(), &watched.name);
         let says = verdict_sentence(told, fairness, name);
         let (states, transitions) =
@@ -483,10 +497,15 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             let says = report::print_shortened("search for shorter runs", shortened);
             out += &report::row("shortest", &says);
         }
-        let found = format!("{states}, {transitions} of the model and the automaton");
+        let of = match told.invariant {
+            Some(_) => "of the model",
+            None => "of the model and the automaton",
+        };
+        let found = format!("{states}, {transitions} {of}");
         out += &report::row("found", &found);
-        let how = searched.map_or("without reductions".to_owned(), reductions);
+        let how = reductions(&self.reduced_by());
         let searched_so = match told.stage {
+            _ if told.invariant.is_some() => format!("as an invariant, {how}"),
             LivenessStage::Memory => format!("in memory, {how}"),
             LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
             LivenessStage::Sweeping(SweepStatus { stage, sweeps, set, round }) => {
@@ -502,9 +521,9 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         if let Some(strategy) = &told.strategy {
             out += &report::row("hunt", &format!("{strategy} found the run"));
         }
-        let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
         // What a trial rejected was not requested.
-        for ReductionRefusal { name, reason, .. } in unused.filter(|_| !watched.tries_reductions) {
+        let unused = self.unused_reductions().into_iter().filter(|_| !watched.tries_reductions);
+        for ReductionRefusal { name, reason, .. } in unused {
             out += &report::row(
                 "not reduced",
                 &format!("by {name}: {}", report::print_refusal(&reason)),
@@ -515,6 +534,8 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             let are = if errors_next { "are checked next" } else { "were not checked" };
             let steps = count(told.faults, "step");
             out += &report::row("", &format!("{steps} ended in errors that {are}"));
+        } else if errors_next {
+            out += &report::row("", "errors in steps are checked next");
         }
         match run {
             None => out,
@@ -526,7 +547,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
     pub(super) fn json(&self, run: Option<&ViolatingRun<'_>>) -> Value {
         let LivenessReport { check: watched, searched, fairness, summary: told, .. } = *self;
         let swept = told.stage.swept();
-        let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
+        let unused = self.unused_reductions().into_iter();
         let unused =
             unused.map(|it| json!({ "name": it.name, "why": report::print_refusal(&it.reason) }));
         let scope = self.scope();
@@ -539,14 +560,14 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             "fairness": fairness.name(),
             "states": told.states,
             "transitions": told.transitions,
-            "reductions": searched.map_or(Vec::new(), reduced_by),
+            "reductions": self.reduced_by(),
             "not_reduced": unused.collect::<Vec<_>>(),
             "steps_cut_off": told.faults,
             "checked": scope.checked,
             "left_out": scope.left_out,
             "unchecked": report::unchecked_as_json(&scope.unchecked),
             "warnings": warnings(),
-            "stage": told.stage.name(),
+            "stage": told.stage_name(),
             "sweeps": swept.map_or(0, |it| it.sweeps),
             "states_left": swept.map(|it| it.set),
             "round": swept.and_then(|it| it.round).map(|it| {

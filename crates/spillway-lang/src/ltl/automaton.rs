@@ -41,6 +41,23 @@ impl Automaton {
         Automaton { propositions: Vec::new(), states: vec![state(false), state(true)] }
     }
 
+    /// Returns the condition such that the automaton accepts exactly the words with a letter that satisfies it. `None` if
+    /// there is no such condition, or if it is no cube.
+    ///
+    /// The automaton waits in its initial state, with every letter that violates the condition. From there it moves to
+    /// a state in which it accepts every word.
+    pub fn reached_letter(&self) -> Option<Cube> {
+        let [waiting, end] = &self.states[..] else { return None };
+        let cubes = |edges: &[AutomatonEdge], to: usize| -> Vec<Cube> {
+            edges.iter().filter(|it| it.to == to).map(|it| it.cube).collect()
+        };
+        let (waits, moves) = (cubes(&waiting.edges, 0), cubes(&waiting.edges, 1));
+        let &[condition] = &moves[..] else { return None };
+        let is_waiting = !waiting.accepts && Cube::cover_all(&[&waits[..], &moves[..]].concat());
+        let is_end = end.accepts && Cube::cover_all(&cubes(&end.edges, 1));
+        (is_waiting && is_end).then_some(condition)
+    }
+
     /// Returns whether the automaton has no states and so accepts nothing.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()

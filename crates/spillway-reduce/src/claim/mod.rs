@@ -93,6 +93,8 @@ enum SystemExpansion<'e, 'm> {
     Usual,
     /// By chosen transitions, without a cycle proviso.
     Chosen(&'e dyn CycleProvisoStateSpace),
+    /// By chosen transitions, those that lead upwards preferred.
+    Ascending(&'e dyn CycleProvisoStateSpace),
     /// By all transitions.
     Full(&'e dyn CycleProvisoStateSpace),
     /// By all transitions, each with the processes that it is fair to.
@@ -246,6 +248,24 @@ impl<'m> ClaimProduct<'m> {
     pub fn is_accepting(&self, state: &[u8]) -> bool {
         let (_, at) = self.split(state);
         self.never.claim.locations[at.location].accepting
+    }
+
+    /// Whether the claim is at a location that accepts every continuation, in a state of the product.
+    pub fn accepts_all(&self, state: &[u8]) -> bool {
+        self.never.accepts_all[self.location(state).index()]
+    }
+
+    /// Returns the state of the system in a state of the product.
+    pub fn system<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        self.split(state).0
+    }
+
+    /// Returns the state of the product in which the claim has not left its first location.
+    pub fn at_start(&self, system: &[u8]) -> Vec<u8> {
+        let at = ClaimPosition { location: self.never.claim.start, stutters: false };
+        let mut state = Vec::with_capacity(self.width());
+        self.join(system, at, &mut state);
+        state
     }
 
     /// Returns the claim.
@@ -402,6 +422,7 @@ impl<'m> ClaimProduct<'m> {
         let run = |inner: &mut SuccessorSink| match expansion {
             SystemExpansion::Usual => self.model.expand(system, inner),
             SystemExpansion::Chosen(model) => model.expand_chosen(system, inner),
+            SystemExpansion::Ascending(model) => model.expand_ascending(system, inner),
             SystemExpansion::Full(model) => model.expand_fully(system, inner),
             SystemExpansion::Fair(movers) => movers.expand(system, inner),
         };
@@ -534,6 +555,11 @@ impl CycleProvisoStateSpace for ClaimProduct<'_> {
     fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
         let Some(model) = self.model.capabilities().cycle_proviso else { return };
         self.expand_all(states, SystemExpansion::Chosen(model), out);
+    }
+
+    fn expand_ascending(&self, states: &[u8], out: &mut SuccessorSink) {
+        let Some(model) = self.model.capabilities().cycle_proviso else { return };
+        self.expand_all(states, SystemExpansion::Ascending(model), out);
     }
 
     fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {

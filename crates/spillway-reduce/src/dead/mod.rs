@@ -65,7 +65,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     nothing_found: "no variable is dead at any location",
     saving: SavingMeasure::States,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
+    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _, _| None },
 };
 
 /// Rewrites a program.

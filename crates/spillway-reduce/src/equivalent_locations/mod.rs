@@ -51,7 +51,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     nothing_found: "no process has bisimilar locations",
     saving: SavingMeasure::States,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
+    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _, _| None },
 };
 
 /// Rewrites a program.

@@ -54,7 +54,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     nothing_found: "no variable has equivalent values",
     saving: SavingMeasure::States,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
+    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _, _| None },
 };
 
 /// Rewrites a program.

@@ -47,7 +47,7 @@ use spillway_ir::{
     Action, ActionId, ActionsByLocation, Communication, EndRule, Layout, LocationId, ProcessId,
     Program, PropertyKind, StmtKind, TurnRule,
 };
-use spillway_model::{ActionCounts, CheckSelection};
+use spillway_model::{ActionCounts, CheckSelection, FiniteRunPolicy};
 use std::collections::{BTreeMap, BTreeSet};
 use transient_locations::LocationAnalyses;
 
@@ -73,7 +73,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL
         .without(PropertyClass::Depth)
         .without(PropertyClass::Claims),
-    preserves_runs: false,
+    preserves_runs: true,
     allows_joint_resets: false,
     incompatible_with: &[],
     nothing_found: "no location of a process can be passed through invisibly",
@@ -195,10 +195,15 @@ impl MergedSteps for TransitionMerging {
 }
 
 /// Returns the reason why a program cannot be merged at all, if there is one.
-fn refusal(program: &Program, _: CheckSelection) -> Option<NotApplied> {
+fn refusal(
+    program: &Program,
+    _: CheckSelection,
+    finite_runs: Option<FiniteRunPolicy>,
+) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
-    if let Some(claim) = claim {
+    // Whether the automaton of a property of infinite runs counts repetitions is checked where it is selected.
+    if let Some(claim) = claim.filter(|_| finite_runs.is_none()) {
         return Some(NotApplied::ClaimSeesStates(claim.name.clone()));
     }
     let has_priorities = program.actions.values().any(|it| it.priority != 0);

@@ -505,6 +505,13 @@ impl CycleProvisoStateSpace for PartialOrderModel<'_> {
         });
     }
 
+    /// The choices of the own proviso, without its full expansions.
+    fn expand_ascending(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.in_blocks(states, out, |_, block, out, work| {
+            self.expand_block(block, out, ProvisoHandling::Left, work);
+        });
+    }
+
     fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
     }

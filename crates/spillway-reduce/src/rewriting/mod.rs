@@ -14,7 +14,7 @@ pub use cache::RewriteCache;
 use super::claim::{FiniteRunPolicy, NeverClaim};
 use super::entry::{ReductionEntry, ReductionMethod, RewriteContext};
 use super::parameters::ParameterValues;
-use super::rewrite_pass::{MergedSteps, RewritePass};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
 use super::selection::ReductionPlan;
 use super::{
     NotApplied, Reduction, ReductionKind, ReductionRefusal, ReductionStack, ReductionTraits,
@@ -91,7 +91,7 @@ impl RewrittenProgram {
         for (entry, parameters) in plan.selection.iter() {
             let ReductionMethod::Rewrite { rewrite, refuse } = entry.method else { continue };
             let budget = &budget.for_analysis(entry.title);
-            if refuse(&program, plan.checks).is_some() {
+            if refuse(&program, plan.checks, plan.finite_runs).is_some() {
                 continue;
             }
             let checks = plan.checks;
@@ -112,6 +112,28 @@ impl RewrittenProgram {
     /// Returns the interpreter of the rewritten program.
     pub fn interp(&self) -> &Interp {
         &self.interp
+    }
+
+    /// Returns the state of this program that represents a state.
+    fn represented(&self, layout: &Layout, state: &[u8]) -> Vec<u8> {
+        let mut state = state.to_vec();
+        self.passes().for_each(|it| it.represent(layout, &mut state));
+        state
+    }
+
+    /// Returns whether two states have the same representative.
+    pub fn are_equivalent(&self, layout: &Layout, one: &[u8], other: &[u8]) -> bool {
+        self.represented(layout, one) == self.represented(layout, other)
+    }
+
+    /// Returns the states of the program as written through which a merged transition leads, without the first one.
+    /// `from` is one of them, and `to` is equivalent to the last. `None` if no transitions are merged, or no path is
+    /// found.
+    pub fn merged_path(&self, written: &Interp, from: &[u8], to: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let represented = &|state: &[u8]| self.represented(written.layout(), state);
+        let end = represented(to);
+        let is_end = &|state: &[u8]| represented(state) == end;
+        self.merged_steps()?.path(&MergedStep { written, represented, from, is_end })
     }
 
     /// Returns the pass of a type, if it changed something.
@@ -164,6 +186,11 @@ impl<'m> ProgramForm<'m> {
         ProgramForm { written, rewritten: rewritten.as_deref(), exceeded }
     }
 
+    /// Returns the rewritten program, if some of its transitions are merged.
+    pub fn merged(self) -> Option<&'m RewrittenProgram> {
+        self.rewritten.filter(|it| it.merged_steps().is_some())
+    }
+
     /// Returns the interpreter of this form.
     pub fn interp(self) -> &'m Interp {
         self.rewritten.map_or(self.written, RewrittenProgram::interp)
@@ -187,7 +214,7 @@ impl<'m> ProgramForm<'m> {
         let (program, layout) = (self.written.program(), self.written.layout());
         let exceeded = || self.exceeded.iter().find(|it| it.0.name == entry.name).map(|it| it.1);
         let reason = unrewritable_reason(program, layout)
-            .or_else(|| refuse(program, plan.checks))
+            .or_else(|| refuse(program, plan.checks, plan.finite_runs))
             .or_else(|| exceeded().map(NotApplied::from));
         reason.map(|reason| entry.refusal(reason))
     }

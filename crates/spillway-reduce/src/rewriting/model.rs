@@ -36,9 +36,7 @@ impl<'m> RewrittenModel<'m> {
 
     /// Returns the state of the rewritten program that represents a state.
     fn represented(&self, state: &[u8]) -> Vec<u8> {
-        let mut state = state.to_vec();
-        self.rewritten.passes().for_each(|it| it.represent(self.layout, &mut state));
-        state
+        self.rewritten.represented(self.layout, state)
     }
 
     /// Returns the states of the program as written that one transition of the rewritten one passes through.

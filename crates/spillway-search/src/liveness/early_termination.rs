@@ -4,7 +4,8 @@
 //! property, but there must be one: every further step may end in an error, or finite runs may not count. So a
 //! continuation is searched for among few states. If none is found, all states are explored.
 
-use super::nested_dfs::{ProbeVerdict, probe_continuation};
+use super::continuation::Continuations;
+use super::nested_dfs::ProbeVerdict;
 use crate::checkpoint::SavedSearch;
 use crate::lasso::Lasso;
 use crate::trace::{StoredLevels, TraceFinder};
@@ -66,7 +67,8 @@ impl<'a> EarlyTermination<'a> {
             return Ok(found.clone());
         }
         let TraceFinder { model, control, .. } = self.finder;
-        let found = match probe_continuation(state, model, self.accepts, control)? {
+        let continuations = Continuations { model, accepts: self.accepts, fair: None };
+        let found = match continuations.find_near(state, control)? {
             ProbeVerdict::Found(lasso) => Some(lasso),
             ProbeVerdict::None | ProbeVerdict::Open => None,
         };

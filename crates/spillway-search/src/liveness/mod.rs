@@ -1,6 +1,7 @@
 //! Emptiness checks: accepting and fair cycles of a product, in memory and on disk.
 
 mod bounded_graph;
+pub mod continuation;
 pub mod early_termination;
 mod enforced_proviso;
 pub mod fair_scc;

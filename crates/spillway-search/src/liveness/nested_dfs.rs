@@ -52,9 +52,6 @@ pub struct ProbeLimits {
     pub bytes: u64,
 }
 
-/// The limits of the search for a continuation. Memory plans do not include these bytes.
-const RUN_ON: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
-
 /// Bytes for each state beyond its state vector: its entry in the hash table, its number, its colour.
 pub(super) const STATE_OVERHEAD: u64 = 96;
 
@@ -130,18 +127,8 @@ pub fn probe(
     Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
 }
 
-/// Searches for a run that continues from a state, among few states.
-pub(super) fn probe_continuation(
-    state: &[u8],
-    model: &dyn StateSpace,
-    accepts: &dyn Fn(&[u8]) -> bool,
-    control: &SearchControl,
-) -> Result<ProbeVerdict> {
-    Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
-}
-
 /// Searches from the given states, which are concatenated.
-fn probe_from(
+pub(super) fn probe_from(
     starts: &[u8],
     model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,

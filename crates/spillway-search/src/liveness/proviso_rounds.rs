@@ -3,8 +3,8 @@
 //! In each round the search reaches all states of the product, where the states of a set are fully expanded. If the
 //! other states have no cycle, the cycle proviso holds. Otherwise the next round has a larger set, and the search starts
 //! from the beginning. The first rounds list the states of the set. Later rounds, and rounds whose list would be too
-//! long, describe the set by the [descents](StepDescent) of chosen transitions. `docs/reductions/cycles.md` has the
-//! proof.
+//! long, describe the set by the [descents](StepDescent) of chosen transitions. They prefer choices whose transitions
+//! ascend. The first of them has no descents yet. `docs/reductions/cycles.md` has the proof.
 
 use super::owcty::{CycleSearch, RoundNumbers};
 use super::proviso::{FullStates, ReducedProduct};
@@ -33,8 +33,9 @@ struct SavedRound {
     /// The choosing parts of the states to expand fully, in ascending order, and the length of one.
     parts: Vec<u8>,
     part_length: u32,
-    /// The descents of transitions before which states are fully expanded: part, and value before and after.
-    descents: Vec<Option<[u32; 3]>>,
+    /// In a round that describes states, the descents of transitions before which states are fully expanded: part, and
+    /// value before and after.
+    descents: Option<Vec<Option<[u32; 3]>>>,
     /// Seconds of the rounds before.
     seconds: f64,
 }
@@ -46,7 +47,8 @@ pub struct ProvisoRound {
     number: u32,
     is_unbegun: bool,
     full: FullStates,
-    descents: BTreeSet<StepDescent>,
+    /// The descents, in a round that describes states.
+    descents: Option<BTreeSet<StepDescent>>,
     seconds: f64,
 }
 
@@ -64,7 +66,7 @@ impl ProvisoRound {
                 number: 1,
                 is_unbegun: false,
                 full: FullStates::default(),
-                descents: BTreeSet::new(),
+                descents: None,
                 seconds: 0.0,
             });
         }
@@ -80,11 +82,11 @@ impl ProvisoRound {
         let mut full = FullStates::default();
         full.extend(saved.parts.chunks_exact(length.max(1)));
         let SavedRound { number, is_unbegun, seconds, .. } = saved;
-        let descents = saved.descents.into_iter().map(|it| match it {
+        let descent = |it: Option<[u32; 3]>| match it {
             None => StepDescent::Equal,
             Some([part, from, to]) => StepDescent::Part { part, from, to },
-        });
-        let descents = descents.collect();
+        };
+        let descents = saved.descents.map(|all| all.into_iter().map(descent).collect());
         Ok(ProvisoRound { digest, number, is_unbegun, full, descents, seconds })
     }
 
@@ -105,7 +107,7 @@ impl ProvisoRound {
 
     /// Returns the product of the round, if a search can enforce the cycle proviso of the model.
     pub fn product<'a>(&'a self, model: &'a dyn StateSpace) -> Option<ReducedProduct<'a>> {
-        ReducedProduct::of(model, &self.full, &self.descents)
+        ReducedProduct::of(model, &self.full, self.descents.as_ref())
     }
 
     /// Removes what the round before left in the directory, if this round has not begun. Returns whether it has not.
@@ -144,7 +146,20 @@ impl ProvisoRound {
             seconds: self.seconds + search.seconds(),
             ..self.clone()
         };
-        let lists = self.number < LISTING_ROUNDS && self.descents.is_empty();
+        if let Some(descents) = &mut next.descents {
+            let before = descents.len();
+            let mut visit = |state: &[u8]| {
+                descents.extend(product.descents_from(state)?);
+                Ok(ControlFlow::Continue(()))
+            };
+            if !search.visit_remaining(&mut visit)? {
+                return Ok(None);
+            }
+            return match descents.len() > before {
+                true => Ok(Some(next)),
+                false => Err(only_ascending()),
+            };
+        }
         let mut visit = |state: &[u8]| {
             if !product.descents_from(state)?.is_empty() {
                 next.full.insert(product.choosing_part(state));
@@ -154,6 +169,7 @@ impl ProvisoRound {
                 false => ControlFlow::Break(()),
             })
         };
+        let lists = self.number < LISTING_ROUNDS;
         if lists && !search.visit_remaining(&mut visit)? {
             return Ok(None);
         }
@@ -161,15 +177,10 @@ impl ProvisoRound {
         if is_too_long {
             next.full = FullStates::default();
         }
-        let mut visit = |state: &[u8]| {
-            next.descents.extend(product.descents_from(state)?);
-            Ok(ControlFlow::Continue(()))
-        };
-        if (!lists || is_too_long) && !search.visit_remaining(&mut visit)? {
-            return Ok(None);
-        }
-        if next.full.len() == self.full.len() && next.descents.len() == self.descents.len() {
-            return Err(Error::Source { reason: "a cycle has only ascending steps".into() });
+        if !lists || is_too_long {
+            next.descents = Some(BTreeSet::new());
+        } else if next.full.len() == self.full.len() {
+            return Err(only_ascending());
         }
         Ok(Some(next))
     }
@@ -182,14 +193,18 @@ impl ProvisoRound {
     pub fn commit(&self, disk: &dyn Disk) -> Result<()> {
         let parts = self.full.to_sorted();
         let part_length = parts.len().checked_div(self.full.len()).unwrap_or(0) as u32;
-        let descents = self.descents.iter().map(|it| match *it {
+        let descent = |it: &StepDescent| match *it {
             StepDescent::Equal => None,
             StepDescent::Part { part, from, to } => Some([part, from, to]),
-        });
-        let descents = descents.collect();
+        };
+        let descents = self.descents.as_ref().map(|all| all.iter().map(descent).collect());
         let ProvisoRound { digest, number, is_unbegun, seconds, .. } = *self;
         let saved =
             SavedRound { digest, number, is_unbegun, parts, part_length, descents, seconds };
         spill::commit_value(disk, PROVISO, FORMAT, &saved)
     }
+}
+
+fn only_ascending() -> Error {
+    Error::Source { reason: "a cycle has only ascending steps".into() }
 }

@@ -12,7 +12,8 @@
 //! shortest one if every shorter run would have fit.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
-use super::nested_dfs::{ProbeLimits, ProbeVerdict, probe_continuation};
+use super::continuation::Continuations;
+use super::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use spill::Result;
@@ -125,7 +126,9 @@ impl BoundedGraph {
             }
             let state = &self.states[turn as usize];
             if runs.is_decided(state) {
-                match probe_continuation(state, runs.model, runs.accepts, control)? {
+                let AcceptingRuns { model, accepts, .. } = runs;
+                let continuations = Continuations { model, accepts, fair: None };
+                match continuations.find_near(state, control)? {
                     ProbeVerdict::Found(behind) => {
                         let run = BestRun::Decided { at: turn, behind };
                         // Later states are not nearer, and earlier ones were searched.

@@ -114,6 +114,13 @@ impl RandomProduct {
         systems.flat_map(|&to| moves.iter().map(move |&location| [to, location])).collect()
     }
 
+    /// Returns whether the choice that prefers ascending transitions has all transitions of a state.
+    fn takes_all_ascending(&self, state: &[u8]) -> bool {
+        let system = state[0];
+        let leads_down = self.chosen[usize::from(system)].iter().any(|&to| to <= system);
+        leads_down && system % 2 == 0
+    }
+
     /// Returns whether some transitions of a state are not chosen.
     fn has_others(&self, state: &[u8]) -> bool {
         !self.others[usize::from(state[0])].is_empty()
@@ -196,6 +203,13 @@ impl SystemDescription for RandomProduct {
 impl CycleProvisoStateSpace for RandomProduct {
     fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
         self.expand_by(states, false, out);
+    }
+
+    fn expand_ascending(&self, states: &[u8], out: &mut SuccessorSink) {
+        for state in states.chunks_exact(2) {
+            let is_full = self.takes_all_ascending(state);
+            self.expand_by(state, is_full, out);
+        }
     }
 
     fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {

@@ -14,16 +14,18 @@ pub struct ReducedProduct<'a> {
     model: &'a dyn StateSpace,
     space: &'a dyn CycleProvisoStateSpace,
     full: &'a FullStates,
-    /// States with such a chosen transition are fully expanded too.
-    descents: &'a BTreeSet<StepDescent>,
+    /// The descriptions of further states, in a round that describes them.
+    descents: Option<&'a BTreeSet<StepDescent>>,
 }
 
 impl<'a> ReducedProduct<'a> {
-    /// Creates the product of a model, if a search can enforce its cycle proviso.
+    /// Creates the product of a model, if a search can enforce its cycle proviso. In a round that describes states to
+    /// expand fully, states with a chosen transition that has one of the `descents` are fully expanded too, and choices
+    /// whose transitions ascend are preferred.
     pub(in crate::liveness) fn of(
         model: &'a dyn StateSpace,
         full: &'a FullStates,
-        descents: &'a BTreeSet<StepDescent>,
+        descents: Option<&'a BTreeSet<StepDescent>>,
     ) -> Option<ReducedProduct<'a>> {
         let space = model.capabilities().cycle_proviso?;
         Some(ReducedProduct { model, space, full, descents })
@@ -52,7 +54,7 @@ impl<'a> ReducedProduct<'a> {
     /// transition.
     pub(in crate::liveness) fn descents_from(&self, state: &[u8]) -> Result<BTreeSet<StepDescent>> {
         let mut successors = Vec::new();
-        let run = |out: &mut SuccessorSink| self.space.expand_chosen(state, out);
+        let run = |out: &mut SuccessorSink| self.expand_chosen(state, out);
         let _ = collect_expansion(self.width(), &mut successors, run)?;
         Ok(self.descents_to(state, &successors).collect())
     }
@@ -65,13 +67,27 @@ impl<'a> ReducedProduct<'a> {
         successors.chunks_exact(self.width()).filter_map(|to| self.space.descent(state, to))
     }
 
+    /// Expands states by the chosen transitions of the round.
+    fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
+        match self.descents {
+            None => self.space.expand_chosen(states, out),
+            Some(_) => self.space.expand_ascending(states, out),
+        }
+    }
+
     /// Expands a state by its chosen transitions, or fully if one of them descends as it must not.
-    fn expand_watched(&self, state: &[u8], successors: &mut Vec<u8>, out: &mut SuccessorSink) {
+    fn expand_watched(
+        &self,
+        state: &[u8],
+        descents: &BTreeSet<StepDescent>,
+        successors: &mut Vec<u8>,
+        out: &mut SuccessorSink,
+    ) {
         successors.clear();
-        let run = |inner: &mut SuccessorSink| self.space.expand_chosen(state, inner);
+        let run = |inner: &mut SuccessorSink| self.expand_chosen(state, inner);
         let Some(expanded) = out.wrap(self.width(), successors, run) else { return };
         let is_partial = expanded.counters.partially_expanded > 0;
-        if is_partial && self.descents_to(state, successors).any(|it| self.descents.contains(&it)) {
+        if is_partial && self.descents_to(state, successors).any(|it| descents.contains(&it)) {
             return self.space.expand_fully(state, out);
         }
         out.add_findings(expanded.findings);
@@ -108,11 +124,11 @@ impl StateSpace for ReducedProduct<'_> {
             let (block, others) = rest.split_at(alike);
             if is_listed {
                 self.space.expand_fully(block, out);
-            } else if self.descents.is_empty() {
-                self.space.expand_chosen(block, out);
-            } else {
+            } else if let Some(descents) = self.descents.filter(|it| !it.is_empty()) {
                 let states = block.chunks_exact(self.width());
-                states.for_each(|state| self.expand_watched(state, &mut successors, out));
+                states.for_each(|it| self.expand_watched(it, descents, &mut successors, out));
+            } else {
+                self.expand_chosen(block, out);
             }
             rest = others;
         }

@@ -1,0 +1,264 @@
+//! Random formulas on random Promela models, for all runs and for weakly fair runs, against SPIN's `pan -a`.
+//!
+//! Each formula is checked in three ways: as `check --ltl` does by default, with listed reductions, and with reductions
+//! on disk. A verdict that differs from SPIN's is looked at again in a model with one more process that can always move.
+//! If the verdicts are equal there, the cause is the documented one: a claim where the system stands still.
+
+use super::ours::{self, Answer, Explored};
+use super::support::{Random, tiny_plan};
+use super::tools::{self, Ran};
+use spillway::budget::AnalysisBudget;
+use spillway::exec::{ExecutionMode, Executor};
+use spillway::front::{Options, promela};
+use spillway::model::{FiniteRunPolicy, SystemDescription, Violation};
+use spillway::reduce::{ReductionPlan, ReductionSelection};
+use spillway::search::liveness::nested_dfs::ProbeVerdict;
+use spillway::search::{SearchControl, SearchVerdict, StateStorage};
+use spillway::session::{
+    CheckConfig, EmptinessSearch, Fairness, LivenessCheck, ModelText, ProductOptions,
+    PropertyRequest, SearchBudget, SearchDirectory, SearchJob, with_product,
+};
+use spillway::source::SourceMap;
+use std::path::Path;
+
+/// The formulas of each model. SPIN compiles one verifier for all of them.
+const FORMULAS: usize = 6;
+
+/// The deepest nesting of operators.
+const DEPTH: usize = 3;
+
+/// The reductions that are listed explicitly.
+const LISTED: [&str; 5] = ["por", "dead", "values", "states", "merge"];
+
+/// The counts of compared verdicts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FormulaCensus {
+    /// The compared verdicts: of a formula, for all runs or for fair runs.
+    pub compared: u64,
+    /// Those that are violations.
+    pub violated: u64,
+    /// Those for fair runs.
+    pub fair: u64,
+    /// The formulas that are equivalent to invariants.
+    pub invariants: u64,
+    /// The searches of our own that were compared.
+    pub searches: u64,
+    /// The verdicts with a documented difference.
+    pub explained: u64,
+}
+
+/// The result for a model.
+pub enum FormulaComparison {
+    /// All verdicts are equal, or differ as documented.
+    Equal(FormulaCensus),
+    /// Not compared, with the reason.
+    Skipped(String),
+    /// They differ, with a description.
+    Differs(String),
+}
+
+/// Compares the verdicts on random formulas of a model.
+pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
+    let system = text.split("never {").next().unwrap_or(text);
+    let explored = match ours::explore(&promela::LANGUAGE, system) {
+        Answer::Explored(explored) => explored,
+        Answer::Large => return FormulaComparison::Skipped("too many states".into()),
+        Answer::Refused(why) => return FormulaComparison::Skipped(why),
+    };
+    let mut checks = explored.outcome.findings.iter().map(|(check, _)| check);
+    if checks.any(|it| it != Violation::Deadlock) {
+        return FormulaComparison::Skipped("a step or a property fails".into());
+    }
+    let names = variables(&explored);
+    if names.is_empty() {
+        return FormulaComparison::Skipped("no variable to observe".into());
+    }
+    let mut random = Random::new(seed);
+    let formulas: Vec<String> =
+        (0..FORMULAS).map(|_| formula(&mut random, &names, DEPTH)).collect();
+    let text = with_formulas(system, &formulas);
+    let theirs = match tools::spin_claims(&text, FORMULAS, folder) {
+        Ran::Answer(theirs) => theirs,
+        Ran::Refused(why) | Ran::GaveUp(why) => return FormulaComparison::Skipped(why),
+    };
+    let moving = format!("{system}active proctype Moving() {{ do :: true -> true od }}\n");
+    let moving = with_formulas(&moving, &formulas);
+    let mut census = FormulaCensus::default();
+    for (number, formula) in formulas.iter().enumerate() {
+        for fairness in [Fairness::None, Fairness::Weak] {
+            let Some(expected) = theirs.of(number, fairness == Fairness::Weak) else { continue };
+            let Some(found) = verdicts(&text, number, fairness, &mut census) else { continue };
+            census.compared += 1;
+            census.fair += u64::from(fairness == Fairness::Weak);
+            census.violated += u64::from(expected);
+            let is_consistent = found.windows(2).all(|it| it[0] == it[1]);
+            let described = format!(
+                "formula {number}, {formula}, fairness {}: ours violated {found:?}, SPIN's {expected}",
+                fairness.name()
+            );
+            if !is_consistent {
+                return FormulaComparison::Differs(described);
+            }
+            if found[0] != expected {
+                if !is_equal(&moving, number, fairness, folder) {
+                    return FormulaComparison::Differs(described);
+                }
+                census.explained += 1;
+            }
+        }
+    }
+    FormulaComparison::Equal(census)
+}
+
+/// Returns whether the verdict on a formula of a model is SPIN's.
+fn is_equal(text: &str, number: usize, fairness: Fairness, folder: &Path) -> bool {
+    let Ran::Answer(theirs) = tools::spin_claims(text, FORMULAS, folder) else { return false };
+    let found = verdicts(text, number, fairness, &mut FormulaCensus::default());
+    let expected = theirs.of(number, fairness == Fairness::Weak);
+    found.zip(expected).is_some_and(|(found, expected)| found.iter().all(|it| *it == expected))
+}
+
+fn with_formulas(system: &str, formulas: &[String]) -> String {
+    let listed = formulas.iter().enumerate();
+    let listed = listed.map(|(number, it)| format!("ltl f{number} {{ {it} }}\n"));
+    format!("{system}\n{}", listed.collect::<String>())
+}
+
+/// Returns the names of the global variables that are no arrays.
+fn variables(explored: &Explored) -> Vec<String> {
+    let interp = &explored.interp;
+    let starts = interp.starts();
+    let first = starts.first().and_then(|it| match &it.outcome {
+        spillway::model::StepOutcome::Successor(state) => Some(state.clone()),
+        spillway::model::StepOutcome::Fault(_) => None,
+    });
+    let described = first.map_or(Vec::new(), |state| interp.describe(&state));
+    let is_plain = |it: &str| it.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+    described.into_iter().map(|it| it.0).filter(|it| is_plain(it)).collect()
+}
+
+/// Returns a random formula over comparisons of variables.
+fn formula(random: &mut Random, names: &[String], depth: usize) -> String {
+    let proposition = |random: &mut Random| {
+        let name = &names[random.below(names.len())];
+        let operator = ["==", "!=", "<=", ">"][random.below(4)];
+        format!("({name} {operator} {})", random.below(3))
+    };
+    if depth == 0 {
+        return proposition(random);
+    }
+    let mut part = |depth: usize| formula(random, names, depth - 1);
+    let (one, other) = (part(depth), part(depth));
+    match random.below(11) {
+        0 => proposition(random),
+        // Invariants are frequent in practice.
+        1 | 2 => format!("[] {}", proposition(random)),
+        3 => format!("[] ({one})"),
+        4 => format!("<> ({one})"),
+        5 => format!("[]<> ({one})"),
+        6 => format!("<>[] ({one})"),
+        7 => format!("!({one})"),
+        8 => format!("(({one}) && ({other}))"),
+        9 => format!("(({one}) -> ({other}))"),
+        _ => format!("(({one}) U ({other}))"),
+    }
+}
+
+/// Returns whether the formula is violated, as each way to check it finds. `None` if some way is not possible.
+fn verdicts(
+    text: &str,
+    number: usize,
+    fairness: Fairness,
+    census: &mut FormulaCensus,
+) -> Option<Vec<bool>> {
+    let mut config = CheckConfig::default();
+    config.properties.ltl = vec![format!("f{number}")];
+    config.properties.fairness = fairness;
+    config.limits.exec = ExecutionMode::Interp;
+    let mut listed = config.clone();
+    listed.search.reductions = ReductionPlan::of(LISTED).selection.into();
+    let mut all = vec![checked(text, &config)?];
+    let check = load(text, number)?;
+    let is_invariant = check.invariant().is_some();
+    census.invariants += u64::from(is_invariant);
+    // Fairness and reductions are combined for invariants alone.
+    if fairness == Fairness::None || is_invariant {
+        all.push(checked(text, &listed)?);
+    }
+    all.extend(on_disk(check.without_invariant(), fairness, &config)?);
+    census.searches += all.len() as u64;
+    Some(all)
+}
+
+/// Returns the verdict of a check of this configuration.
+fn checked(text: &str, config: &CheckConfig) -> Option<bool> {
+    let model = ModelText::new("promela", "model.pml", text).ok()?;
+    let report = model.check(config).run().unwrap_or_else(|error| panic!("{error}"));
+    match report.verdict() {
+        SearchVerdict::Verified => Some(false),
+        SearchVerdict::Violated => Some(true),
+        SearchVerdict::Incomplete => None,
+    }
+}
+
+fn load(text: &str, number: usize) -> Option<LivenessCheck> {
+    let mut sources = SourceMap::default();
+    sources.add("model.pml", text);
+    let name = format!("f{number}");
+    let wanted = PropertyRequest::Formula(&name);
+    LivenessCheck::load(&promela::LANGUAGE, sources, Options::default(), wanted).ok().map(|it| it.0)
+}
+
+/// Returns the verdict of a search on disk with small buffers, reduced if fairness is not assumed.
+fn on_disk(check: LivenessCheck, fairness: Fairness, config: &CheckConfig) -> Option<Option<bool>> {
+    let selection = match fairness {
+        Fairness::None => ReductionPlan::of(LISTED).selection,
+        Fairness::Weak => ReductionSelection::default(),
+    };
+    let check = check.reduced(selection, FiniteRunPolicy::Stutter);
+    let control = SearchControl::default();
+    let options = ProductOptions {
+        budget: SearchBudget::of(&config.limits, false),
+        finite_runs: FiniteRunPolicy::Stutter,
+        fairness,
+        shortest: false,
+        hunts: false,
+        control: &control,
+    };
+    let executor = |it| Executor::new(it, ExecutionMode::Interp);
+    let largest = AnalysisBudget::largest();
+    with_product(&check, options, &largest, executor, |product| {
+        let Some(product) = product else { return Ok::<_, spillway::Error>(None) };
+        let storage = StateStorage::default();
+        let job = SearchJob::of_runs(config, product.check, product.searched, &storage);
+        let directory = SearchDirectory::create(None, &job, None)?;
+        let plan = tiny_plan(1, product.searched.model().width(), 64, 1 << 14);
+        let mut search = EmptinessSearch::new(product, plan, None, directory);
+        let found = search.run(None, &control)?.found;
+        assert_ne!(found, ProbeVerdict::Open, "the search on disk ends");
+        Ok(Some(found != ProbeVerdict::None))
+    })
+    .ok()
+}
+
+impl FormulaCensus {
+    /// Adds the counts of another model.
+    pub fn add(&mut self, other: FormulaCensus) {
+        let FormulaCensus { compared, violated, fair, invariants, searches, explained } = other;
+        self.compared += compared;
+        self.violated += violated;
+        self.fair += fair;
+        self.invariants += invariants;
+        self.searches += searches;
+        self.explained += explained;
+    }
+
+    /// Prints the counts.
+    pub fn print(&self) {
+        let FormulaCensus { compared, violated, fair, invariants, searches, explained } = *self;
+        println!(
+            "{compared} verdicts on formulas, {fair} of them for weakly fair runs, {violated} violations, \
+             {invariants} times an invariant; {searches} searches; {explained} differences as documented"
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! Properties that are equivalent to invariants: the search for a violating state has the verdict of the emptiness check,
+//! with all reductions, for all runs and for fair runs, stopped and resumed. `SPILLWAY_LARGE` tries more programs.
+
+use super::bench::{Bench, Told};
+use super::digraph::Dice;
+use super::reduced::{load_as, processes, question};
+use crate::support::is_large;
+use serde_json::{Value, json};
+use spillway::exec::{ExecutionMode, Executor};
+use spillway::front::{Language, Options};
+use spillway::model::FiniteRunPolicy;
+use spillway::reduce::{ReductionPlan, ReductionSelection};
+use spillway::search::SearchControl;
+use spillway::search::SearchVerdict;
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
+use spillway::session::{
+    CheckConfig, Fairness, LivenessCheck, ModelText, ProductCheck, PropertyRequest,
+};
+use spillway::source::SourceMap;
+
+/// Four processes that count alone, then together. The product has more than 5,000 states.
+const COUNTS: &str = "
+byte done
+active [4] proctype P() {
+  byte x
+  do
+  :: x < 9 -> x++
+  :: x == 9 -> break
+  od
+  done++
+}
+";
+
+/// The same. Where all have counted, every continuation divides by 0.
+const FAILS: &str = "active proctype Q() { done == 4; done = 1 / (done - 4) }\n";
+
+/// The same, and every continuation passes that state.
+const IDLES: &str = "active proctype Q() { do :: done == 4 -> skip od }\n";
+
+impl Bench {
+    fn parsed(&self, args: &[&str]) -> Value {
+        let Told { out, err, .. } = self.run(args);
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}\n{out}{err}"))
+    }
+}
+
+fn bench() -> Bench {
+    let (fails, idles) = (format!("{COUNTS}{FAILS}"), format!("{COUNTS}{IDLES}"));
+    Bench::of([("counts.pml", COUNTS), ("fails.pml", &*fails), ("idles.pml", &*idles)])
+}
+
+#[test]
+fn an_invariant_is_checked_with_reductions_of_safety() {
+    let bench = bench();
+    let plain = bench.parsed(&["check", "counts.pml", "--ltl", "[] (done <= 4)", "--json", "--reduce", "none"]);
+    for fairness in ["none", "weak"] {
+        let weak = ["--fair", "weak"];
+        let fair: &[&str] = if fairness == "weak" { &weak } else { &[] };
+        let check = |formula: &str, more: &[&str]| {
+            let args = ["check", "counts.pml", "--ltl", formula, "--json"];
+            bench.parsed(&[&args[..], fair, more].concat())
+        };
+        let holds = check("[] (done <= 4)", &[]);
+        assert_eq!(
+            (&holds["verdict"], &holds["stage"], &holds["fairness"]),
+            (&json!("verified"), &json!("invariant"), &json!(fairness))
+        );
+        assert!(!holds["reductions"].as_array().unwrap().is_empty(), "{holds}");
+        assert!(holds["states"].as_u64() < plain["states"].as_u64(), "{holds} {plain}");
+        // Errors are not looked for.
+        assert_eq!(holds["left_out"], json!(["deadlocks", "run-time errors"]));
+        let violated = check("[] (done < 4)", &["--reduce", "por,merge"]);
+        assert_eq!(
+            (&violated["verdict"], &violated["stage"]),
+            (&json!("violated"), &json!("invariant"))
+        );
+        let run = &violated["counterexample"];
+        assert_eq!((&run["loop_start"], &run["operands"]), (&Value::Null, &json!({"done": 4})));
+        // All states but the last satisfy the condition.
+        let steps = run["steps"].as_array().unwrap();
+        let counted = steps.iter().filter(|it| it["changes"].to_string().contains("done")).count();
+        assert!(counted >= 4, "{run}");
+    }
+}
+
+#[test]
+fn other_properties_are_not_checked_that_way() {
+    let bench = bench();
+    for args in [
+        &["--ltl", "[] (done <= 4)", "--deadlock-runs", "ignore"][..],
+        &["--ltl", "[] (done == 1 -> [] (done >= 1))"],
+        &["--ltl", "(done < 4) W (done == 4)"],
+    ] {
+        let told = bench.parsed(&[&["check", "counts.pml", "--json"], args].concat());
+        assert_eq!(told["verdict"], "verified", "{told}");
+        assert_ne!(told["stage"], "invariant", "{told}");
+    }
+}
+
+#[test]
+fn a_state_from_which_every_continuation_fails_violates_nothing() {
+    let bench = bench();
+    let check = |model: &str, more: &[&str]| {
+        let args = ["check", model, "--ltl", "[] (done != 4)", "--reduce", "por"];
+        bench.run(&[&args[..], more].concat())
+    };
+    for fair in [&[][..], &["--fair", "weak"]] {
+        let fails = check("fails.pml", fair);
+        assert_eq!(fails.code, 0, "{}{}", fails.out, fails.err);
+        assert!(fails.out.contains("that meets no run-time error satisfies"), "{}", fails.out);
+        assert!(!fails.out.contains("as an invariant"), "{}", fails.out);
+        let idles = check("idles.pml", fair);
+        assert_eq!(idles.code, 1, "{}{}", idles.out, idles.err);
+        assert!(idles.out.contains("as an invariant"), "{}", idles.out);
+    }
+}
+
+#[test]
+fn a_search_is_stopped_and_resumed() {
+    let bench = bench();
+    for (formula, code) in [("[] (done <= 4)", 0), ("[] (done < 4)", 1)] {
+        let dir = format!("d{code}");
+        let begin = ["check", "counts.pml", "--ltl", formula, "--dir", &dir, "--max-states", "20"];
+        let Told { code: begun, out, err } = bench.run(&[&begin[..], &["--reduce", "dead"]].concat());
+        assert_eq!(begun, 3, "{out}{err}");
+        assert!(err.contains("stopped at a checkpoint"), "{err}");
+        assert!(out.contains("as an invariant, reduced by dead variables"), "{out}");
+        let status = bench.run(&["status", &dir]);
+        assert!(status.out.contains("as an invariant"), "{}", status.out);
+        let trace = bench.run(&["trace", &dir]);
+        assert!(trace.out.contains("incomplete"), "{}{}", trace.out, trace.err);
+        let resumed = bench.run(&["resume", &dir]);
+        assert_eq!(resumed.code, code, "{}{}", resumed.out, resumed.err);
+        assert!(resumed.out.contains("as an invariant, reduced by dead variables"), "{}", resumed.out);
+        // The result stays.
+        let again = bench.run(&["resume", &dir]);
+        assert!(again.err.contains("this is its result"), "{}", again.err);
+        assert_eq!(again.out, resumed.out);
+        let trace = bench.run(&["trace", &dir]);
+        assert_eq!(trace.out.contains("4 steps") || trace.out.contains("whatever follows"), code == 1);
+        let status = bench.parsed(&["status", &dir, "--json"]);
+        let verdict = if code == 0 { "verified" } else { "violated" };
+        assert_eq!((&status["verdict"], &status["stage"]), (&json!(verdict), &json!("invariant")));
+    }
+}
+
+#[test]
+fn errors_follow_where_the_model_has_no_other_property() {
+    let bench = bench();
+    let model = format!("{COUNTS}active proctype Q() {{ done == 3; done = 1 / (done - 3) }}\nltl few {{ [] (done <= 4) }}\n");
+    bench.write("own.pml", &model);
+    let Told { code, out, err } = bench.run(&["check", "own.pml"]);
+    assert_eq!(code, 1, "{out}{err}");
+    for words in ["ended in errors that are checked next", "division by zero"] {
+        assert!(out.contains(words), "no `{words}` in\n{out}{err}");
+    }
+}
+
+/// The verdict on an invariant with listed reductions, by the search for a violating state.
+fn by_states(text: &str, formula: &str, fairness: Fairness, listed: ReductionSelection) -> bool {
+    let mut config = CheckConfig::default();
+    config.properties.ltl = vec![formula.to_owned()];
+    config.properties.fairness = fairness;
+    config.search.reductions = listed.into();
+    config.limits.exec = ExecutionMode::Interp;
+    let model = ModelText::new("promela", "model.pml", text).unwrap();
+    let report = model.check(&config).run();
+    let report = report.unwrap_or_else(|error| panic!("{error}\n{formula}\n{text}"));
+    assert_ne!(report.verdict(), SearchVerdict::Incomplete);
+    report.verdict() == SearchVerdict::Violated
+}
+
+/// The verdict by the emptiness of the unreduced product. `None` if it has too many states.
+fn by_runs(text: &str, formula: &str, fairness: Fairness) -> Option<bool> {
+    let ended = FiniteRunPolicy::Stutter;
+    let watched = load_as("promela", text, formula).reduced(ReductionSelection::default(), ended);
+    let product = watched.product(&watched.model.interp, ended)?;
+    let searched = watched.model.searched();
+    let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
+    let judged = ProductCheck::new(&watched, &product, &searched, &executor, fairness).unwrap();
+    let limits = ProbeLimits { states: 4000, bytes: 1 << 28 };
+    match judged.probe(limits, &SearchControl::default()).unwrap().found {
+        ProbeVerdict::Open => None,
+        found => Some(found != ProbeVerdict::None),
+    }
+}
+
+fn is_invariant(text: &str, formula: &str) -> bool {
+    let mut sources = SourceMap::default();
+    sources.add("model", text);
+    let language = Language::from_name("promela").unwrap();
+    let wanted = PropertyRequest::Formula(formula);
+    let check = LivenessCheck::load(language, sources, Options::default(), wanted).unwrap().0;
+    check.invariant().is_some()
+}
+
+#[test]
+fn random_programs_have_the_verdicts_of_the_product() {
+    let selections = [
+        ReductionSelection::default(),
+        ReductionPlan::of(["por", "dead"]).selection,
+        ReductionPlan::of(["merge", "values", "states", "slice"]).selection,
+        ReductionPlan::of(["por", "merge", "dead"]).selection,
+    ];
+    let (mut compared, mut violated) = (0, 0);
+    for seed in 0..if is_large() { 3000 } else { 60 } {
+        let mut dice = Dice(seed + 77);
+        let text = processes(&mut dice);
+        let condition = (question(&mut dice), question(&mut dice));
+        let formula = match dice.below(3) {
+            0 => format!("[] ({})", condition.0),
+            1 => format!("[] (({}) || !({}))", condition.0, condition.1),
+            _ => format!("! <> (({}) && ({}))", condition.0, condition.1),
+        };
+        if !is_invariant(&text, &formula) {
+            continue;
+        }
+        for fairness in [Fairness::None, Fairness::Weak] {
+            let Some(expected) = by_runs(&text, &formula, fairness) else { continue };
+            for listed in &selections {
+                let found = by_states(&text, &formula, fairness, listed.clone());
+                assert_eq!(found, expected, "{formula} {fairness:?} {listed:?}\n{text}");
+                compared += 1;
+                violated += u32::from(found);
+            }
+        }
+    }
+    assert!(compared >= 200 && violated >= 50, "{compared} compared, {violated} violated");
+}
