@@ -556,6 +556,7 @@ fn unsupported_flag(args: &CheckCommand) -> Option<String> {
     let given = [
         ("--invariant", !properties.invariants.is_empty()),
         ("--cover", !properties.covers.is_empty()),
+        ("--constraint", !properties.constraints.is_empty()),
         ("--only", properties.only.is_some()),
         ("--no-deadlock", properties.no_deadlock),
         ("--keep-going", search.keep_going),

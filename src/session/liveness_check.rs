@@ -13,6 +13,7 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
+use crate::model::ConditionModality;
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
@@ -146,6 +147,9 @@ impl LivenessCheck {
         options: Options,
         wanted: PropertyRequest<'_>,
     ) -> Result<(LivenessCheck, Vec<String>), Error> {
+        if options.conditions.iter().any(|it| it.holds == ConditionModality::Within) {
+            return Err(Error::ConstrainedRuns);
+        }
         let options = Options { claim: ClaimChoice::Omit, conditions: Vec::new(), ..options };
         let kept = SavedProperty::of(wanted)?;
         let (asked, read) = property_source(&kept, &mut sources)?;

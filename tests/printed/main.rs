@@ -3,6 +3,7 @@
 mod again;
 mod asked;
 mod branching;
+mod browsed;
 mod covers;
 mod dives;
 mod drawn;

@@ -6,6 +6,7 @@
 //! script. Text of a model stays text: `maud` escapes it, and `escape` replaces control characters.
 
 mod explorer;
+mod explorer_breakpoints;
 mod explorer_state;
 mod explorer_text;
 #[cfg(feature = "plots")]
@@ -20,6 +21,7 @@ mod status_panel;
 mod trace_view;
 
 pub use explorer::{ExploredProperty, ExplorerForm, ExplorerLink, ExplorerPage, explorer_refusal};
+pub use explorer_breakpoints::{ExploredBreakpoint, ExploredBreakpoints, LineBreakpoint};
 pub use explorer_text::ExploredStep;
 pub use source::AnnotatedSources;
 pub use states::{StateDiagram, StateDiagramEdge};

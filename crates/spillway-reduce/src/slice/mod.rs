@@ -94,6 +94,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: preserved_for(CheckSelection::ALL),
     preserves_runs: false,
     allows_joint_resets: true,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "every part of the model can influence a checked property",
     saving: SavingMeasure::States,
