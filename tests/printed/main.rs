@@ -4,6 +4,7 @@ mod again;
 mod asked;
 mod branching;
 mod browsed;
+mod constrained;
 mod covers;
 mod dives;
 mod drawn;
