@@ -204,6 +204,9 @@ pub struct ModelFlags {
     /// Check that this expression of the model's language holds in some reachable state
     #[arg(help_heading = headings::PROPERTIES, long = "cover", value_name = "EXPR")]
     pub covers: Vec<String>,
+    /// Do not expand states in which this expression of the model's language does not hold
+    #[arg(help_heading = headings::PROPERTIES, long = "constraint", value_name = "EXPR")]
+    pub constraints: Vec<String>,
     /// The configuration of a specification.
     #[arg(long, value_name = "FILE", help = format!(
         "The configuration file ({}) [default: the model file with the extension cfg]",
@@ -264,6 +267,7 @@ impl ModelFlags {
         model.no_claim = (model.no_claim && claim.is_none()) || self.no_claim;
         replace_with(&mut config.properties.invariants, &self.invariants);
         replace_with(&mut config.properties.covers, &self.covers);
+        replace_with(&mut config.properties.constraints, &self.constraints);
     }
 }
 

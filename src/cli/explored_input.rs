@@ -16,10 +16,11 @@ pub(super) fn of_directory(path: &Path) -> Result<ExploredModel, CommandFailure>
         trace = found.as_ref().map(ExploredTrace::of);
         Ok(VERIFIED)
     })?;
-    Ok(ExploredModel { job: contents.job, trace })
+    let dir = contents.saved.is_some().then_some(dir);
+    Ok(ExploredModel { job: contents.job, trace, dir })
 }
 
 /// Reads the model in a file. Warnings go to standard error.
 pub(super) fn of_file(input: &ModelInput) -> Result<ExploredModel, CommandFailure> {
-    Ok(ExploredModel { job: model::job_of_walks(input)?, trace: None })
+    Ok(ExploredModel { job: model::job_of_walks(input)?, trace: None, dir: None })
 }

@@ -2,6 +2,7 @@
 
 use super::model_walk::ModelWalk;
 use crate::session::{FoundTrace, SearchJob};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// What the explorer opens: a model, and a counterexample if one was found.
@@ -13,6 +14,9 @@ pub(super) struct ExploredModel {
     pub job: SearchJob,
     /// The counterexample.
     pub trace: Option<ExploredTrace>,
+    /// The directory of the search, if it has states.
+    #[cfg_attr(not(feature = "http"), expect(dead_code))]
+    pub dir: Option<PathBuf>,
 }
 
 /// A counterexample as the choices of its steps. They do not depend on the memory of the model that described them.
@@ -46,6 +50,7 @@ impl KeptTrace {
         kept.get_or_insert_with(|| ExploredModel {
             job: job.clone(),
             trace: Some(ExploredTrace::of(found)),
+            dir: None,
         });
     }
 

@@ -174,6 +174,7 @@ fn help(error: &Error) -> String {
         Error::Taken(_, DirectoryConflict::OtherModel(_) | DirectoryConflict::Otherwise) => {
             "use another directory".into()
         }
+        Error::ConstrainedRuns => "--no-claim leaves out the properties of the model".into(),
         Error::NoRunProperty(_) => "give a formula with --ltl".into(),
         Error::SeveralSearches(path, folders) => {
             let first = folders.first().map(|it| path.join(it)).unwrap_or_default();

@@ -68,9 +68,9 @@ pub(super) fn reject_state_reductions(args: &CheckCommand) -> Result<(), Command
 fn refused(flag: &str, default: Option<&str>) -> CommandFailure {
     let why = format!("{flag} is for properties of states, but");
     CommandFailure::wrong(match default {
-        None => format!(
-            "{why} --ltl, --automaton, --acceptance and --non-progress check infinite runs"
-        ),
+        None => {
+            format!("{why} --ltl, --automaton, --acceptance and --non-progress check infinite runs")
+        }
         Some(name) => {
             format!("{why} {name} is a property of infinite runs\n  help: {}", exclusion(name))
         }
@@ -546,7 +546,9 @@ fn summary_of(
         saved.as_ref().map(SavedSearch::outcome).transpose().map_err(open)?.unwrap_or_default();
     let told = match answer {
         Some(answer) => LivenessSummary::of_answer(answer),
-        None if contents.job.is_of_invariant() => LivenessSummary::of_open_invariant(check, &outcome),
+        None if contents.job.is_of_invariant() => {
+            LivenessSummary::of_open_invariant(check, &outcome)
+        }
         None => LivenessSummary::on_disk(ProbeVerdict::Open, &outcome, swept),
     };
     let decided = match live.state {
@@ -586,6 +588,7 @@ fn unsupported_flag(args: &CheckCommand) -> Option<String> {
     let given = [
         ("--invariant", !properties.invariants.is_empty()),
         ("--cover", !properties.covers.is_empty()),
+        ("--constraint", !properties.constraints.is_empty()),
         ("--only", properties.only.is_some()),
         ("--no-deadlock", properties.no_deadlock),
         ("--keep-going", search.keep_going),

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod args;
+mod breakpoints;
 mod collector;
 mod color;
 mod command;

@@ -78,6 +78,10 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
     if let Some(generated) = report.generated() {
         object["states_generated"] = json!(generated);
     }
+    let constraints: Vec<&str> = report.constraints().collect();
+    if !constraints.is_empty() {
+        object["constraints"] = json!(constraints);
+    }
     for (counter, value) in outcome.counters.labelled() {
         if let Some(member) = counter.json_member {
             object[member] = json!(value);

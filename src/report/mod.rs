@@ -70,9 +70,9 @@ pub use judgement::{
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{
-    AnnotatedSources, ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage,
-    PanelStatus, RenderedPage, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel, TraceView,
-    explorer_refusal, overview,
+    AnnotatedSources, ExploredBreakpoint, ExploredBreakpoints, ExploredProperty, ExploredStep,
+    ExplorerForm, ExplorerLink, ExplorerPage, LineBreakpoint, PanelStatus, RenderedPage,
+    ReportPage, StateDiagram, StateDiagramEdge, StatusPanel, TraceView, explorer_refusal, overview,
 };
 pub use refusals::print_refusal;
 pub use scope::{CheckScope, UncheckedSpec};
@@ -89,10 +89,10 @@ pub use walk_chart::WalkChart;
 pub use walked_steps::WalkedSteps;
 
 use crate::model::{
-    CompilationStats, EndViolation, FaultKind, InterpretationReason, POSTCONDITION,
-    PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal, ReductionSummary,
-    RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription, StepOutcome,
-    SystemDescription, Violation, is_reachability_kind, preserves_depth,
+    CompilationStats, ConditionModality, EndViolation, FaultKind, InterpretationReason,
+    POSTCONDITION, PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal,
+    ReductionSummary, RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription,
+    StepOutcome, SystemDescription, Violation, is_reachability_kind, preserves_depth,
 };
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -196,6 +196,12 @@ impl Report<'_> {
             Some(CoverWitness { check, kind: it.kind, name: it.name, states: found.count, depth })
         });
         found.collect()
+    }
+
+    /// Returns the constraints that bound the search.
+    pub fn constraints(&self) -> impl Iterator<Item = &str> {
+        let within = self.conditions.iter().filter(|it| it.holds == ConditionModality::Within);
+        within.map(|it| it.text.trim())
     }
 
     /// Returns the violations, shallowest first.

@@ -62,6 +62,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     let took = format!("{:.1} s, {memory} of memory", report.seconds);
     out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));
     out += &generated(report);
+    out += &print_constraints(report);
     out += &row("checked", &report.scope.checked());
     out += &print_scope(report.scope);
     out += &print_errors(report);
@@ -76,6 +77,12 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
         out += &row("run", &print_compiled(compiled));
     }
     out + &print_kept(report)
+}
+
+/// Formats the constraints that bound the search.
+fn print_constraints(report: &Report) -> String {
+    let told = "states outside of it were checked, but not expanded";
+    report.constraints().map(|it| row("constraint", &format!("{it}; {told}"))).collect()
 }
 
 /// Formats the number of generated states, if users of the language compare it.
@@ -187,6 +194,14 @@ fn print_verified(report: &Report) -> String {
     let clean = "no violation was found";
     let all_asked = scope.unchecked.is_empty() && scope.unjudged_states(outcome) == 0;
     let has_views = report.model.capabilities().views.is_some();
+    if report.constraints().next().is_some() {
+        let visited = "every state within it was visited";
+        return match (scope.cut_off_steps(outcome), all_asked) {
+            (0, true) => format!("verified within the constraint: {visited}, {clean}"),
+            (0, false) => format!("within the constraint, {visited}, {clean}"),
+            _ => format!("within the constraint, {clean}"),
+        };
+    }
     let visited = match report.reductions.iter().any(|it| it.proviso.is_some()) {
         _ if has_views => "every value of the view was visited",
         false => "every reachable state was visited",

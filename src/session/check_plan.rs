@@ -141,12 +141,14 @@ fn states_config(config: &CheckConfig, leaves_out_claim: bool, decided: &[String
 fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) -> CheckConfig {
     let mut runs = config.clone();
     let PropertyConfig { finite_runs, fairness, strict, .. } = config.properties;
+    let constraints = config.properties.constraints.clone();
     let decided_elsewhere = decided.to_vec();
     runs.properties = PropertyConfig {
         finite_runs,
         fairness,
         strict,
         decided_elsewhere,
+        constraints,
         ..PropertyConfig::default()
     };
     property.select(&mut runs.properties);

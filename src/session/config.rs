@@ -189,6 +189,9 @@ pub struct PropertyConfig {
     /// Expressions of the model's language that must hold in some state.
     #[serde(rename = "cover", skip_serializing_if = "Vec::is_empty")]
     pub covers: Vec<String>,
+    /// Expressions of the model's language. States in which one does not hold are checked, and not expanded.
+    #[serde(rename = "constraint", skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
     /// Named conditions, as in a file of questions.
     #[serde(rename = "condition", skip_serializing_if = "Vec::is_empty")]
     pub named_conditions: Vec<StateCondition>,
@@ -225,11 +228,12 @@ pub struct PropertyConfig {
 }
 
 impl PropertyConfig {
-    /// Returns the conditions on states that are checked in addition to the model's own properties.
+    /// Returns the conditions on states that are checked in addition to the model's own properties, and the constraints.
     pub fn conditions(&self) -> Vec<StateCondition> {
         let unnamed = [
             (ConditionModality::Always, &self.invariants),
             (ConditionModality::Sometimes, &self.covers),
+            (ConditionModality::Within, &self.constraints),
         ];
         let unnamed = unnamed.into_iter().flat_map(|(holds, texts)| {
             texts.iter().map(move |text| StateCondition::new(holds, text.as_str()))
@@ -253,7 +257,8 @@ impl PropertyConfig {
 
     /// Returns whether safety properties are selected explicitly.
     pub fn asks_states(&self) -> bool {
-        self.only.is_some() || !self.conditions().is_empty()
+        let is_property = |it: &StateCondition| it.holds != ConditionModality::Within;
+        self.only.is_some() || self.conditions().iter().any(is_property)
     }
 
     /// Returns whether several properties are selected. All safety properties together count as one.

@@ -71,6 +71,9 @@ pub enum Error {
     /// All temporal properties of the model of this name were requested, and it has none.
     #[error("{0} has no property of infinite runs")]
     NoRunProperty(String),
+    /// A temporal property was to be checked within a constraint.
+    #[error("a temporal property cannot be checked within a constraint, which cuts runs off")]
+    ConstrainedRuns,
     /// The directory has no search.
     #[error("{} is not a search directory, or has no search yet", .0.display())]
     NoSearch(PathBuf),

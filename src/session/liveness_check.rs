@@ -13,6 +13,7 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
+use crate::model::ConditionModality;
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
@@ -148,6 +149,9 @@ impl LivenessCheck {
         options: Options,
         wanted: PropertyRequest<'_>,
     ) -> Result<(LivenessCheck, Vec<String>), Error> {
+        if options.conditions.iter().any(|it| it.holds == ConditionModality::Within) {
+            return Err(Error::ConstrainedRuns);
+        }
         let options = Options { claim: ClaimChoice::Omit, conditions: Vec::new(), ..options };
         let kept = SavedProperty::of(wanted)?;
         let (asked, read) = property_source(&kept, &mut sources)?;
@@ -167,7 +171,8 @@ impl LivenessCheck {
         let name = name(&observed, read.as_ref(), &kept);
         let automaton = violation_automaton(&observed, read.as_ref(), &name)?;
         let property = InvariantProperty { observed: &observed, name: &name };
-        let invariant = property.model(language, &sources, &options, &loaded, automaton.as_ref())?;
+        let invariant =
+            property.model(language, &sources, &options, &loaded, automaton.as_ref())?;
         match &automaton {
             Some(automaton) if automaton.is_empty() => {}
             Some(automaton) => observed.add_as_claim(&mut loaded.program, &name, automaton),

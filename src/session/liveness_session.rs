@@ -10,8 +10,8 @@ use super::{
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
 use crate::model::ExecutionMode;
-use crate::reduce::{ReductionKind, merge};
 use crate::reduce::claim::FiniteRunPolicy;
+use crate::reduce::{ReductionKind, merge};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::search::{MemoryPlan, SearchControl, SearchVerdict, StateStorage};
@@ -86,9 +86,9 @@ pub fn with_product<'c, R, E: From<Error>>(
     let is_invariant = check.invariant().is_some();
     // A search for violating states compiles the program with the invariant.
     let runs: ExecutableProgram<'c> = match is_invariant {
-        true => model.runnable(&model.wished, analysis, |it| {
-            Executor::new(it, ExecutionMode::Interp)
-        }),
+        true => {
+            model.runnable(&model.wished, analysis, |it| Executor::new(it, ExecutionMode::Interp))
+        }
         false => model.runnable(&model.wished, analysis, executor),
     };
     let executor = runs.executor().clone();

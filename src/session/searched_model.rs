@@ -1,8 +1,8 @@
 //! The model that is searched, and its description for reports.
 
 use crate::model::{
-    CompilationStats, Counters, InterpretationReason, PreservedProperties, ReductionRefusal,
-    ReductionSummary, StateCondition, StateSpace,
+    CompilationStats, Counters, InterpretationReason, PreservedProperties, PropertyClass,
+    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, preserves_depth,
 };
 #[cfg(feature = "languages")]
 use crate::reduce::{ReductionPlan, ReductionStack};
@@ -79,6 +79,12 @@ impl<'m> SearchedModel<'m> {
     #[cfg(not(feature = "languages"))]
     pub(super) fn preserves(&self) -> PreservedProperties {
         PreservedProperties::ALL
+    }
+
+    /// Returns whether the level of a state is its distance from the initial states.
+    pub fn keeps_depths(&self) -> bool {
+        let postpones = self.model().capabilities().postponing.is_some();
+        !postpones && preserves_depth(self.model()) && self.preserves().has(PropertyClass::Depth)
     }
 
     /// Returns all reductions that are not used, requested or not.

@@ -5,7 +5,7 @@ use super::searched_model::SearchedModel;
 use crate::model::{StateSpace, Violation};
 use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
-use crate::search::trace::{Counterexample, StoredLevels, TraceFinder};
+use crate::search::trace::{Counterexample, StatePath, StoredLevels, TraceFinder};
 use crate::search::{SearchLimits, SearchOutcome, StateStorage, comback};
 use crate::source::SourceMap;
 use spill::RealDisk;
@@ -71,6 +71,23 @@ impl CheckpointEvidence<'_> {
                 }
                 StateStorage::Comback(_) => comback::find(finder, levels, check, finding),
             }
+        };
+        find().map_err(Error::open(self.dir))
+    }
+
+    /// Returns a path through the levels to a state that the search does not distinguish from the end of a walk through
+    /// the concrete system, given by its states. `None` if the search has not stored it, or if the control stops this.
+    pub fn path_to_end(
+        &self,
+        finder: &TraceFinder<'_>,
+        walk: &[Vec<u8>],
+    ) -> Result<Option<StatePath>, Error> {
+        let find = || match self.saved.storage()? {
+            StateStorage::Sorted(codec) => {
+                let levels = &self.saved.store.levels;
+                finder.path_to_end(StoredLevels { disk: finder.disk, levels, codec: &codec }, walk)
+            }
+            StateStorage::Comback(_) => Ok(None),
         };
         find().map_err(Error::open(self.dir))
     }

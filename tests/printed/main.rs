@@ -3,6 +3,8 @@
 mod again;
 mod asked;
 mod branching;
+mod browsed;
+mod constrained;
 mod covers;
 mod dives;
 mod drawn;

@@ -21,7 +21,17 @@ impl Action {
 impl Expr {
     /// Returns whether the expression contains `timeout`.
     pub fn reads_timeout(&self) -> bool {
-        let mut asks = ExprFinder { wanted: |it| *it == ExprKind::Timeout, found: false };
+        self.has(|it| *it == ExprKind::Timeout)
+    }
+
+    /// Returns whether the value depends on which actions are enabled.
+    pub fn reads_enabledness(&self) -> bool {
+        self.has(|it| matches!(it, ExprKind::Timeout | ExprKind::Enabled(_)))
+    }
+
+    /// Returns whether it contains such an expression.
+    fn has(&self, wanted: fn(&ExprKind) -> bool) -> bool {
+        let mut asks = ExprFinder { wanted, found: false };
         asks.expr(self);
         asks.found
     }

@@ -9,6 +9,7 @@ pub mod action;
 mod actions_by_location;
 pub mod arithmetic;
 pub mod claim;
+mod constraint;
 pub mod entity;
 pub mod expr;
 mod expr_ids;
@@ -404,6 +405,9 @@ pub enum PropertyKind {
     },
     /// States in which the condition does not hold are removed, with all steps to them (Murphi `assume`).
     Assumption(Expr),
+    /// States in which the condition does not hold have no successors, and are no deadlocks (`--constraint`). The guard of
+    /// each action contains it ([`Program::add_property`]).
+    Constraint(Expr),
     /// The condition holds in every state without successors in which processes remain, all of them at an end
     /// location (Promela `trace`). Such a state is checked like a deadlock.
     AtEnd(Expr),
@@ -424,6 +428,7 @@ impl PropertyKind {
                 let kind = ExprKind::Unary(UnaryOp::Not, Box::new(condition));
                 PropertyKind::Cover(Expr::new(kind, span))
             }
+            ConditionModality::Within => PropertyKind::Constraint(condition),
         }
     }
 }

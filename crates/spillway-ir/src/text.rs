@@ -107,6 +107,7 @@ impl NameScope {
             PropertyKind::Invariant(_)
             | PropertyKind::Cover(_)
             | PropertyKind::Assumption(_)
+            | PropertyKind::Constraint(_)
             | PropertyKind::AtEnd(_)
             | PropertyKind::Automaton(_)
             | PropertyKind::Reached

@@ -61,6 +61,7 @@ pub fn program<V: CodeVisitor + ?Sized>(visitor: &mut V, program: &Program) {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
             | PropertyKind::Assumption(condition)
+            | PropertyKind::Constraint(condition)
             | PropertyKind::AtEnd(condition)
             | PropertyKind::AssertionAt { condition, .. } => visitor.expr(condition),
             PropertyKind::Claim(claim) => {

@@ -40,6 +40,7 @@ pub fn program<M: CodeMutator + ?Sized>(mutator: &mut M, program: &mut Program) 
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
             | PropertyKind::Assumption(condition)
+            | PropertyKind::Constraint(condition)
             | PropertyKind::AtEnd(condition)
             | PropertyKind::AssertionAt { condition, .. } => mutator.expr(condition),
             PropertyKind::Claim(claim) => {

@@ -7,7 +7,9 @@
 use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
-use spillway_ir::{ProgramProperty, PropertyKind, StateCondition, UncheckedRequirement};
+use spillway_ir::{
+    ConditionModality, ProgramProperty, PropertyKind, StateCondition, UncheckedRequirement,
+};
 use spillway_model::{StateValue, StepDescription};
 use std::io::{self, Write};
 
@@ -186,9 +188,15 @@ impl Language {
             // The span of the property is that of its text, even if the text refers to a part of the model.
             let start = text.len() - text.trim_start().len();
             let span = Span::new(file, start..start + text.trim().len());
+            if *holds == ConditionModality::Within && proposition.condition.reads_enabledness() {
+                let message = "a constraint cannot depend on which steps are enabled, since it disables steps";
+                return Err(vec![
+                    Diagnostic::error(span, message).help("leave out `timeout` and `enabled`"),
+                ]);
+            }
             let name = name.clone().unwrap_or(proposition.text);
             let kind = PropertyKind::of_condition(*holds, proposition.condition);
-            loaded.program.properties.push(ProgramProperty { name, kind, span });
+            loaded.program.add_property(ProgramProperty { name, kind, span });
         }
         Ok(finish(loaded, options))
     }

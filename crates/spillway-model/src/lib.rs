@@ -125,7 +125,7 @@ pub use search_limits::SearchLimits;
 pub use search_outcome::{HuntedViolation, SearchOutcome, SearchVerdict};
 pub use simulation::{
     Simulation, StepwiseSimulation, concrete_violating_state, concretise_single_step,
-    is_action_hidden, original_action_counts, preserves_depth,
+    find_successor, is_action_hidden, original_action_counts, preserves_depth,
 };
 pub use sleep_sets::SleepSetStateSpace;
 pub use state_condition::{ConditionModality, StateCondition};

@@ -45,6 +45,9 @@ pub enum NotApplied {
     /// Assumptions exclude states.
     #[error("assumptions exclude states")]
     Assumptions,
+    /// A constraint bounds the search.
+    #[error("a constraint bounds the search, and the reduction is not proven beside it")]
+    Constraint,
     /// Structural reduction applies to nets only.
     #[error("the model is not a Petri net")]
     NoNet,

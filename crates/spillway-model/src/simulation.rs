@@ -156,7 +156,7 @@ pub fn concretise_single_step(
 }
 
 /// Returns a wanted successor of `from`, also one that is reached by an omitted transition.
-fn find_successor(
+pub fn find_successor(
     space: &dyn StateSpace,
     from: &[u8],
     is_wanted: &dyn Fn(&[u8]) -> bool,

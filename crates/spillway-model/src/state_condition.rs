@@ -10,14 +10,17 @@ pub enum ConditionModality {
     Always,
     /// Some state: a reachability goal.
     Sometimes,
+    /// Each state that has successors: a constraint. A state in which it does not hold is checked, and not expanded.
+    Within,
 }
 
 impl ConditionModality {
-    /// Returns the name in reports: `invariant`, `cover`.
+    /// Returns the name in reports: `invariant`, `cover`, `constraint`.
     pub const fn name(self) -> &'static str {
         match self {
             ConditionModality::Always => "invariant",
             ConditionModality::Sometimes => "cover",
+            ConditionModality::Within => "constraint",
         }
     }
 }

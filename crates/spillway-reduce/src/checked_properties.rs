@@ -17,7 +17,8 @@ pub(super) fn is_property_checked(
         PropertyKind::Reached => checks.invariants,
         PropertyKind::AssertionAt { condition, .. } => checks.assertions || fails(condition),
         PropertyKind::AtEnd(_) => checks.deadlock,
-        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => true,
+        PropertyKind::Assumption(_) | PropertyKind::Constraint(_) => true,
+        PropertyKind::Automaton(_) | PropertyKind::Claim(_) => true,
     }
 }
 

@@ -40,6 +40,9 @@ pub struct ReductionEntry {
     pub preserves_runs: bool,
     /// Whether it stays correct if resets of dead variables read other processes' locations.
     pub allows_joint_resets: bool,
+    /// Whether it stays correct beside a constraint: it keeps the levels and all states, apart from values that no
+    /// action and no property distinguishes.
+    pub allows_constraint: bool,
     /// The incompatible reductions. Each pair is listed in one of its two entries, the later one.
     pub incompatible_with: &'static [Incompatibility],
     /// The warning if a user requests it and it does not apply to the model.
@@ -311,6 +314,11 @@ impl ReductionEntry {
 }
 
 impl ReductionEntry {
+    /// Returns why it is not applied to a program whose search a constraint bounds.
+    pub fn constraint_refusal(&self, program: &Program) -> Option<NotApplied> {
+        (program.has_constraint() && !self.allows_constraint).then_some(NotApplied::Constraint)
+    }
+
     /// Creates the refusal of this reduction.
     pub fn refusal(&self, reason: NotApplied) -> ReductionRefusal {
         ReductionRefusal { reductions: vec![self.name.into()], name: self.title.into(), reason }

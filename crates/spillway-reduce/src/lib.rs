@@ -163,6 +163,9 @@ impl<'m> ReductionApplication<'m, '_> {
         is_symmetric: bool,
     ) -> entry::AppliedReduction<'m> {
         let ReductionMethod::Wrap(apply) = entry.method else { return Ok(None) };
+        if let Some(reason) = entry.constraint_refusal(self.form.interp().program()) {
+            return Err(entry.refusal(reason));
+        }
         let chosen: Vec<_> =
             self.plan.selection.iter().map(|(entry, values)| (entry.name, values)).collect();
         apply(&ReductionContext {

@@ -136,6 +136,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: false,
+    allows_constraint: true,
     incompatible_with: &[],
     nothing_found: "nothing in the model is symmetric",
     saving: SavingMeasure::States,

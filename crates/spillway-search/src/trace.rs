@@ -13,11 +13,13 @@
 
 mod concrete_lasso;
 mod lifted_position;
+mod state_path;
 mod state_stack;
 
 use crate::model_failure;
 pub use concrete_lasso::ConcreteLasso;
 use lifted_position::LiftedPosition;
+pub use state_path::StatePath;
 use state_stack::StateStack;
 use std::ops::ControlFlow;
 

@@ -9,7 +9,7 @@ use crate::syntax::ast::Expr;
 use crate::syntax::parser::parse_expression;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::SourceMap;
-use spillway_model::StateCondition;
+use spillway_model::{ConditionModality, StateCondition};
 use std::path::Path;
 
 /// A specification to read.
@@ -54,7 +54,11 @@ impl SpecificationRequest<'_> {
         let read = self.read_texts(sources);
         let (set, config, formulas) = read.map_err(|it| vec![it])?;
         let request = Request { set: &set, config: &config, formulas: &formulas, sources };
-        let resolved = resolve(request)?;
+        let mut resolved = resolve(request)?;
+        let checks = &mut resolved.specification.checks;
+        let given = checks.formulas.iter().zip(self.conditions);
+        let constraints = given.filter(|(_, it)| it.holds == ConditionModality::Within);
+        checks.constraints.extend(constraints.map(|(definition, _)| *definition));
         let errors = level_errors(&resolved.specification);
         if errors.is_empty() { Ok(resolved) } else { Err(errors) }
     }

@@ -125,7 +125,7 @@ impl LocatedTrace {
         }
         let place = violated_span(found).and_then(|it| location_of(sources, it));
         let trace = Some(ExploredTrace::of(found));
-        let explored = ExploredModel { job: job.clone(), trace };
+        let explored = ExploredModel { job: job.clone(), trace, dir: None };
         let (to, loop_start) = (found.to.clone(), found.loop_start);
         LocatedTrace { to, place, steps, loop_start, explored }
     }

@@ -5,8 +5,12 @@
 
 mod address;
 mod around;
+mod request;
 mod run_to;
+mod searches;
 mod site;
+mod stops;
+mod stored_paths;
 
 use super::args::ExploreArgs;
 use super::command::ModelInput;
@@ -58,7 +62,7 @@ pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -
     let model = explored.job.unreduced_model()?;
     let searched = model.searched();
     let walk = ModelWalk::new(&*model, walkable(&searched));
-    let mut site = ExplorerSite::new(&explored.job, walk, explored.trace.as_ref())?;
+    let mut site = ExplorerSite::new(explored, walk)?;
     let (sender, requests) = channel();
     let server = HttpServer::serve(listener, Arc::new(RequestQueue(Mutex::new(sender))))?;
     signals::end_at_once(code);

@@ -2,13 +2,17 @@
 
 use super::address::{self, EXPORT, ExplorerRoute, PathError, RUN, SHORTEST, STATE};
 use super::around::states_around;
-use super::run_to::{self, RunBounds, RunResult};
-use crate::cli::explored_trace::ExploredTrace;
+use super::request::ExplorerRequest;
+use super::run_to::{self, RunGoal, RunResult};
+use super::searches::ExplorerSearch;
+use super::stops::{BreakpointError, RequestBreakpoints, fragment_of};
+use super::stored_paths::{StoredPathResult, stored_path};
+use crate::cli::breakpoints::{BreakpointKind, FileLine, StopLines, WatchedBreakpoints};
+use crate::cli::explored_trace::{ExploredModel, ExploredTrace};
 use crate::cli::failure::CommandFailure;
 use crate::cli::http::{HTML, HttpResponse, RequestTarget, TEXT};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::path_export::{self, EXPORTS, ExportEntry, ExportFormat};
-use crate::cli::reachable_graph::walkable;
 use crate::cli::state_goal::StateGoal;
 use crate::model::{
     EVENTUALLY, POSTCONDITION, PropertyInfo, StepOutcome, Violation, is_reachability_kind,
@@ -17,8 +21,8 @@ use crate::report::{
     ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage, count,
     explorer_refusal, print_values,
 };
-use crate::session::{Error, SearchJob};
-use std::time::{Duration, Instant};
+use crate::session::SearchJob;
+use std::path::Path;
 use thiserror::Error;
 
 /// The maximum number of next steps that are listed.
@@ -31,14 +35,13 @@ const LISTED_MAX: usize = 300;
 const NO_EXPRESSIONS: &str = "This search checks a temporal property. No expression is evaluated beside it; `spillway \
                               explore MODEL` evaluates expressions.";
 
+/// The notice about a shortest path to another state.
+const EQUIVALENT: &str = "This is a shortest path to a state that the search does not distinguish from the one before. \
+                          Some of its values may differ.";
+
 /// The kinds of never claims, and of processes that observe the others.
 const CLAIM: &str = "claim";
 const AUTOMATON: &str = "automaton";
-
-/// The default and the maximum number of states of a search from a state, and its maximum time.
-const RUN_STATES: usize = 20_000;
-const RUN_STATES_MAX: usize = 1_000_000;
-const RUN_TIME: Duration = Duration::from_secs(30);
 
 /// Why a request has no page of a state.
 #[derive(Debug, Error)]
@@ -63,6 +66,9 @@ enum ExplorerError {
     /// The path cannot be exported.
     #[error("{0}")]
     Export(String),
+    /// A breakpoint of the address cannot be set.
+    #[error("a breakpoint of the address cannot be set: {0}")]
+    Breakpoint(#[from] BreakpointError),
 }
 
 /// Says that a choice does not exist.
@@ -76,52 +82,22 @@ fn no_choice(choice: usize, number: usize) -> String {
 /// The pages of a model.
 pub(super) struct ExplorerSite<'s> {
     job: &'s SearchJob,
+    /// The search directory, if it has states.
+    dir: Option<&'s Path>,
     /// The walk of the last page. Most pages continue it.
     walk: ModelWalk<'s>,
     /// The counterexample, with its steps.
     trace: Option<SiteTrace<'s>>,
+    /// The lines at which breakpoints can be set.
+    lines: StopLines,
+    /// The breakpoints of the request.
+    breakpoints: RequestBreakpoints,
 }
 
 /// A counterexample with its steps.
 struct SiteTrace<'s> {
     trace: &'s ExploredTrace,
     steps: Vec<WalkStep>,
-}
-
-/// The parameters of a search, as a form sends them.
-struct RunRequest {
-    until: String,
-    is_random: bool,
-    states: usize,
-    seed: u64,
-}
-
-impl Default for RunRequest {
-    fn default() -> RunRequest {
-        RunRequest { until: String::new(), is_random: false, states: RUN_STATES, seed: 1 }
-    }
-}
-
-impl RunRequest {
-    /// Reads the query of an address. Values that are no numbers are ignored.
-    fn of_query(query: &str) -> RunRequest {
-        let mut run = RunRequest::default();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            match &*name {
-                "until" => run.until = value.trim().to_owned(),
-                "by" => run.is_random = value == "random",
-                "states" => value.parse().into_iter().for_each(|it| run.states = it),
-                "seed" => value.parse().into_iter().for_each(|it| run.seed = it),
-                _ => {}
-            }
-        }
-        run.states = run.states.clamp(1, RUN_STATES_MAX);
-        run
-    }
-
-    fn bounds(&self) -> RunBounds {
-        RunBounds { states: self.states, deadline: Instant::now() + RUN_TIME }
-    }
 }
 
 impl<'s> ExplorerSite<'s> {
@@ -131,11 +107,14 @@ impl<'s> ExplorerSite<'s> {
     ///
     /// If the model has no such counterexample, which is a bug.
     pub(super) fn new(
-        job: &'s SearchJob,
+        explored: &'s ExploredModel,
         walk: ModelWalk<'s>,
-        trace: Option<&'s ExploredTrace>,
     ) -> Result<ExplorerSite<'s>, CommandFailure> {
-        let mut site = ExplorerSite { job, walk, trace: None };
+        let lines = StopLines::of(walk.model, walk.walked);
+        let breakpoints = RequestBreakpoints::default();
+        let ExploredModel { job, trace, dir } = explored;
+        let dir = dir.as_deref();
+        let mut site = ExplorerSite { job, dir, walk, trace: None, lines, breakpoints };
         if let Some(trace) = trace {
             site.go(&trace.choices).map_err(|error| {
                 CommandFailure::wrong(format!(
@@ -149,24 +128,73 @@ impl<'s> ExplorerSite<'s> {
 
     /// Returns the response to a request.
     pub(super) fn answer(&mut self, target: &RequestTarget) -> HttpResponse {
-        let run = RunRequest::of_query(&target.query);
-        let made = match ExplorerRoute::of(target) {
-            ExplorerRoute::Home => Ok(HttpResponse::redirect(self.home())),
-            ExplorerRoute::Icon => Ok(HttpResponse::new(204, TEXT, "")),
-            ExplorerRoute::State(path) => {
-                self.open(path).map(|()| HttpResponse::new(200, HTML, self.page(None, &run)))
-            }
-            ExplorerRoute::Run(path) => self.open(path).map(|()| self.run(&run)),
-            ExplorerRoute::Shortest(path) => self.open(path).map(|()| self.shortest(&run)),
-            ExplorerRoute::Export(format, path) => {
-                self.open(path).and_then(|()| self.export(format))
-            }
-            ExplorerRoute::Nothing => Err(ExplorerError::Address),
-        };
-        made.unwrap_or_else(|error| {
+        self.route(target).unwrap_or_else(|error| {
             let page = explorer_refusal(self.walk.model.name(), &error.to_string());
             HttpResponse::new(404, HTML, page)
         })
+    }
+
+    fn route(&mut self, target: &RequestTarget) -> Result<HttpResponse, ExplorerError> {
+        let request = ExplorerRequest::of_query(&target.query);
+        self.breakpoints = RequestBreakpoints::read(&request.breakpoints, &self.walk)?;
+        Ok(match ExplorerRoute::of(target) {
+            ExplorerRoute::Home => HttpResponse::redirect(self.home()),
+            ExplorerRoute::Icon => HttpResponse::new(204, TEXT, ""),
+            ExplorerRoute::State(path) => {
+                self.open(path)?;
+                match &request.toggled {
+                    Some(text) => self.toggle(text, &request),
+                    None => HttpResponse::new(200, HTML, self.page(None, &request)),
+                }
+            }
+            ExplorerRoute::Run(path) => {
+                self.open(path)?;
+                self.run(&request)
+            }
+            ExplorerRoute::Shortest(path) => {
+                self.open(path)?;
+                self.shortest(&request)
+            }
+            ExplorerRoute::Export(format, path) => {
+                self.open(path)?;
+                self.export(format)?
+            }
+            ExplorerRoute::Nothing => return Err(ExplorerError::Address),
+        })
+    }
+
+    /// Sets a breakpoint, or deletes it if it is set. The response is the address with the others.
+    fn toggle(&mut self, text: &str, request: &ExplorerRequest) -> HttpResponse {
+        let old = self.breakpoints.find(text).map(|it| fragment_of(Some(it)));
+        let read = RequestBreakpoints::read(&self.breakpoints.toggled(text), &self.walk);
+        let new = match read {
+            Ok(new) => std::mem::replace(&mut self.breakpoints, new),
+            Err(error) => return self.refused(error.to_string(), request),
+        };
+        let added = self.breakpoints.find(text);
+        if let Some(added) = added.filter(|it| it.kind == BreakpointKind::Expression) {
+            let why = match self.search().condition_refusal(added.number) {
+                _ if self.job.runs().is_some() => Some(NO_EXPRESSIONS.to_owned()),
+                Ok(why) => why.map(|it| format!("`{text}` is no condition: {it}")),
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(why) = why {
+                self.breakpoints = new;
+                return self.refused(why, request);
+            }
+        }
+        let fragment = old.unwrap_or_else(|| fragment_of(added));
+        HttpResponse::redirect(self.state_address(&self.choices()) + &fragment)
+    }
+
+    /// Returns the page of the current state with the reason why a request is refused.
+    fn refused(&self, why: String, request: &ExplorerRequest) -> HttpResponse {
+        HttpResponse::new(400, HTML, self.page(Some(why), request))
+    }
+
+    fn search(&self) -> ExplorerSearch<'_> {
+        let ExplorerSite { job, walk, breakpoints, .. } = self;
+        ExplorerSearch { job, walk, breakpoints: &breakpoints.set }
     }
 
     /// Returns the address of the first page: the end of the counterexample, the only initial state, or the choice of
@@ -188,7 +216,12 @@ impl<'s> ExplorerSite<'s> {
     }
 
     fn state_address(&self, choices: &[usize]) -> String {
-        STATE.to_owned() + &self.path_text(choices)
+        self.address(STATE, choices)
+    }
+
+    /// Returns the address of a page about a path, with the breakpoints.
+    fn address(&self, prefix: &str, choices: &[usize]) -> String {
+        format!("{prefix}{}{}", self.path_text(choices), self.breakpoints.query)
     }
 
     fn path_text(&self, choices: &[usize]) -> String {
@@ -215,77 +248,83 @@ impl<'s> ExplorerSite<'s> {
         Err(ExplorerError::Choice { number: number + 1, choice: choices[number] })
     }
 
-    /// Searches for a state that satisfies an expression.
-    fn run(&self, run: &RunRequest) -> HttpResponse {
-        let told =
-            |status, notice: String| HttpResponse::new(status, HTML, self.page(Some(notice), run));
-        if run.until.is_empty() {
-            return told(400, "An expression is needed.".to_owned());
-        }
-        let found = match self.search(run) {
-            Ok(Some(found)) => found,
-            Ok(None) => return told(400, NO_EXPRESSIONS.to_owned()),
-            Err(error) => return told(400, error.to_string()),
+    /// Searches for a state that satisfies an expression, or a step that stops at a breakpoint.
+    fn run(&self, run: &ExplorerRequest) -> HttpResponse {
+        let has_breakpoints = self.breakpoints.set.iter().next().is_some();
+        let wanted = match (run.until.as_str(), has_breakpoints) {
+            ("", false) => {
+                return self.refused("An expression or a breakpoint is needed.".to_owned(), run);
+            }
+            ("", true) => "is at a breakpoint".to_owned(),
+            (until, false) => format!("satisfies {until}"),
+            (until, true) => format!("satisfies {until} or is at a breakpoint"),
         };
-        match found {
+        let found = match self.search().run(run) {
+            Ok(Some(found)) => found,
+            Ok(None) => return self.refused(NO_EXPRESSIONS.to_owned(), run),
+            Err(error) => return self.refused(error.to_string(), run),
+        };
+        let notice = match found {
             RunResult::Found(choices) => {
                 let all = [self.choices(), choices].concat();
-                HttpResponse::redirect(self.state_address(&all))
+                return HttpResponse::redirect(self.state_address(&all));
             }
             RunResult::Nowhere(states) => {
-                let (until, all) = (&run.until, count(states as u64, "state"));
-                let notice = format!(
-                    "No state that can be reached from here satisfies {until}: all {all} were visited."
-                );
-                told(200, notice)
+                let all = count(states as u64, "state");
+                format!("No state that can be reached from here {wanted}: all {all} were visited.")
             }
             RunResult::Open(states) => {
-                let (until, all) = (&run.until, count(states as u64, "state"));
-                let notice = format!(
-                    "No state that satisfies {until} was found. The search ended at its bound, after {all}."
-                );
-                told(200, notice)
+                let all = count(states as u64, "state");
+                format!(
+                    "No state that {wanted} was found. The search ended at its bound, after {all}."
+                )
             }
+        };
+        HttpResponse::new(200, HTML, self.page(Some(notice), run))
+    }
+
+    /// Finds a shortest path to the current state: in the search directory, or else by a search.
+    fn shortest(&mut self, run: &ExplorerRequest) -> HttpResponse {
+        let choices = self.choices();
+        if self.walk.state().is_none() {
+            return HttpResponse::redirect(self.state_address(&choices));
         }
-    }
-
-    /// Searches in the model that has the expression as a further condition. Its steps have the same numbers. `None` if
-    /// there is no such model.
-    fn search(&self, run: &RunRequest) -> Result<Option<RunResult>, Error> {
-        let is_program = self.walk.model.as_program().is_some();
-        let condition = StateGoal::condition(&run.until, is_program);
-        let Some(model) = self.job.model_with_conditions(vec![condition])? else {
-            return Ok(None);
+        let why = match self.dir.map(|dir| stored_path(dir, &choices)) {
+            None => String::new(),
+            Some(Ok(StoredPathResult::Found(path))) => {
+                return HttpResponse::redirect(self.state_address(&path));
+            }
+            Some(Ok(StoredPathResult::Equivalent(path))) => {
+                let notice = match self.go(&path) {
+                    Ok(()) => EQUIVALENT.to_owned(),
+                    Err(error) => error.to_string(),
+                };
+                return HttpResponse::new(200, HTML, self.page(Some(notice), run));
+            }
+            Some(Ok(StoredPathResult::Unknown(why))) => {
+                format!(" The search directory has no shortest path: {why}.")
+            }
+            Some(Err(error)) => format!(" The search directory cannot be read: {}", error.message),
         };
-        let searched = model.searched();
-        let mut walk = ModelWalk::new(&*model, walkable(&searched));
-        let is_same = self.walk.steps.iter().all(|it| walk.take(it.choice));
-        let goal = StateGoal::of_condition(&*model, walk.walked);
-        let Some(goal) = goal.filter(|_| is_same) else {
-            unreachable!("a further condition changes no step")
-        };
-        Ok(Some(match run.is_random {
-            true => run_to::at_random(&walk, &goal, run.seed, run.bounds()),
-            false => run_to::nearest(&walk, &goal, run.bounds()),
-        }))
-    }
-
-    /// Searches for a shortest path to the current state.
-    fn shortest(&self, run: &RunRequest) -> HttpResponse {
-        let Some(state) = self.walk.state() else {
-            return HttpResponse::redirect(self.state_address(&self.choices()));
-        };
-        let start = ModelWalk::new(self.walk.model, self.walk.walked);
-        match run_to::nearest(&start, &StateGoal::State(state.to_vec()), run.bounds()) {
+        match self.searched_path(run) {
             RunResult::Found(choices) => HttpResponse::redirect(self.state_address(&choices)),
             RunResult::Open(states) | RunResult::Nowhere(states) => {
                 let all = count(states as u64, "state");
                 let notice = format!(
-                    "No shortest path was found: the search ended at its bound, after {all}."
+                    "No shortest path was found: the search ended at its bound, after {all}.{why}"
                 );
                 HttpResponse::new(200, HTML, self.page(Some(notice), run))
             }
         }
+    }
+
+    /// Searches for a shortest path to the current state.
+    fn searched_path(&self, run: &ExplorerRequest) -> RunResult {
+        let ModelWalk { model, walked, .. } = self.walk;
+        let start = ModelWalk::new(model, walked);
+        let breakpoints = WatchedBreakpoints::of(std::iter::empty(), model, walked);
+        let until = self.walk.state().map(|it| StateGoal::State(it.to_vec()));
+        run_to::nearest(&start, &RunGoal { until, breakpoints }, run.bounds())
     }
 
     /// Returns the path in a format of other tools.
@@ -321,7 +360,7 @@ impl<'s> ExplorerSite<'s> {
         }
     }
 
-    fn page(&self, notice: Option<String>, run: &RunRequest) -> String {
+    fn page(&self, notice: Option<String>, run: &ExplorerRequest) -> String {
         let (model, choices) = (self.walk.model, self.choices());
         let mut options = self.walk.options(OPTIONS_MAX + 1);
         let has_more_options = options.len() > OPTIONS_MAX;
@@ -332,6 +371,9 @@ impl<'s> ExplorerSite<'s> {
         let further = steps.len()..steps.len() + ahead.len().min(LISTED_MAX);
         let counterexample = self.counterexample();
         let option = |it: &WalkStep| self.state_address(&[&choices[..], &[it.choice]].concat());
+        let hit = self.search().hit_by_last_step();
+        let notice = notice.or_else(|| hit.as_ref().err().map(ToString::to_string));
+        let shown = STATE.to_owned() + &self.path_text(&choices);
         let page = ExplorerPage {
             name: model.name(),
             says: self.position(),
@@ -353,6 +395,10 @@ impl<'s> ExplorerSite<'s> {
             links: self.links(&choices),
             exports: self.exports(&choices),
             form: self.form(run, &choices),
+            breakpoints: self.breakpoints.shown(shown, &hit.unwrap_or_default()),
+            line_breakpoint: &|file, line| {
+                self.breakpoints.at_line(FileLine { file, line }, &self.lines, model.sources())
+            },
             graph: states_around(&self.walk, |further| {
                 self.state_address(&[&choices[..], further].concat())
             }),
@@ -360,18 +406,16 @@ impl<'s> ExplorerSite<'s> {
         page.html()
     }
 
-    /// Returns the form of a search from the current state, or why there is none.
-    fn form(&self, run: &RunRequest, choices: &[usize]) -> Result<ExplorerForm, &'static str> {
-        match self.job.runs() {
-            Some(_) => Err(NO_EXPRESSIONS),
-            None => Ok(ExplorerForm {
-                address: RUN.to_owned() + &self.path_text(choices),
-                language: self.walk.model.language().title,
-                until: run.until.clone(),
-                is_random: run.is_random,
-                states: run.states,
-                seed: run.seed,
-            }),
+    /// Returns the form of a search from the current state.
+    fn form(&self, run: &ExplorerRequest, choices: &[usize]) -> ExplorerForm {
+        ExplorerForm {
+            address: RUN.to_owned() + &self.path_text(choices),
+            language: self.walk.model.language().title,
+            refusal: self.job.runs().map(|_| NO_EXPRESSIONS),
+            until: run.until.clone(),
+            is_random: run.is_random,
+            states: run.states,
+            seed: run.seed,
         }
     }
 
@@ -453,7 +497,7 @@ impl<'s> ExplorerSite<'s> {
             add("end of the counterexample", end, Some("e"));
         }
         if choices.len() > 1 && self.walk.state().is_some() {
-            add("shortest path here", SHORTEST.to_owned() + &self.path_text(choices), None);
+            add("shortest path here", self.address(SHORTEST, choices), None);
         }
         links
     }

@@ -1,6 +1,5 @@
 //! `simulate`: one walk through a model, random or interactive.
 
-mod breakpoints;
 mod printed_walk;
 mod saved_path;
 mod session;

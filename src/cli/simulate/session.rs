@@ -3,17 +3,18 @@
 //! Expressions are conditions of the model. When a command brings a new one, the model is read again with it, and the
 //! walk is repeated there.
 
-use super::breakpoints::{self, BreakpointKind, BreakpointSet, StepPositions, WalkBreakpoint};
 use super::printed_walk::PrintedWalk;
 use super::saved_path;
 use super::session_command::{SessionCommand, help_lines};
+use crate::cli::breakpoints::{
+    self, BreakpointKind, BreakpointSet, WalkBreakpoint, WatchedBreakpoints, breakpoint_name,
+};
 use crate::cli::expression_watch::{self, ExpressionWatch};
 use crate::cli::failure::{self, CommandFailure};
 use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
 use crate::cli::signals::CommandInterrupt;
 use crate::cli::{CommandResult, print};
-use crate::model::ProcessLocation;
 use crate::random::SplitMix64;
 use crate::report::{count, wrapped};
 use crate::session::{SearchJob, SourceModel};
@@ -298,39 +299,18 @@ impl WalkSession<'_> {
 
     /// Takes a step. Returns whether steps stop here: at a violation or a breakpoint.
     fn step(&mut self, step: WalkStep, is_shown: bool) -> bool {
-        let before = self.breakpoint_values();
-        let locations_before = self.locations();
+        let (model, walked) = (self.walk.path.model, self.walk.path.walked);
+        let watched = WatchedBreakpoints::of(self.state.breakpoints.iter(), model, walked);
+        let before = watched.facts(self.walk.path.state());
         self.walk.take_step(step, is_shown);
         self.state.is_listed = false;
-        let after = self.breakpoint_values();
+        let after = watched.facts(self.walk.path.state());
         let Some(taken) = self.walk.path.steps.last() else { return false };
-        let positions =
-            StepPositions { step: &taken.step, before: locations_before, after: self.locations() };
-        let begins = |it: &WalkBreakpoint| {
-            let name = breakpoint_name(it.number);
-            after.contains(&name) && !before.contains(&name)
-        };
-        let model = self.walk.path.model;
-        let stops = |it: &&WalkBreakpoint| it.stops_after(&positions, model) || begins(it);
-        let hit: Vec<&WalkBreakpoint> = self.state.breakpoints.iter().filter(stops).collect();
+        let hit = watched.hit(&taken.step, &before, &after);
         for it in &hit {
             tell(&format!("breakpoint {}: {} {}", it.number, it.kind.name(), it.text));
         }
         !hit.is_empty() || self.walk.is_violated()
-    }
-
-    /// Returns the processes of the current state, if breakpoints need them.
-    fn locations(&self) -> Vec<ProcessLocation> {
-        let is_line = |it: &WalkBreakpoint| matches!(it.kind, BreakpointKind::Line { .. });
-        let state = self.walk.path.state().filter(|_| self.state.breakpoints.iter().any(is_line));
-        state.map_or(Vec::new(), |it| self.walk.path.walked.process_locations(it))
-    }
-
-    /// Returns the names of the expressions of breakpoints that hold in the current state.
-    fn breakpoint_values(&self) -> Vec<String> {
-        let of_breakpoints = self.watches.iter().filter(|it| it.expression.name != UNTIL);
-        let holding = of_breakpoints.filter(|it| self.holds(it.watch));
-        holding.map(|it| it.expression.name.clone()).collect()
     }
 
     /// Returns whether an expression holds in the current state.
@@ -540,11 +520,6 @@ impl WalkSession<'_> {
             }
         }
     }
-}
-
-/// Returns the name of the expression of a breakpoint among the properties of the model.
-fn breakpoint_name(number: usize) -> String {
-    format!("breakpoint {number}")
 }
 
 /// Returns the prompt where a number of steps can be taken.

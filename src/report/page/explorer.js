@@ -33,7 +33,7 @@
 
   // Only the boxes scroll, and not the page.
   for (const box of document.querySelectorAll(".scrolling")) {
-    const row = box.querySelector("tr.now, tr.here, tr.enabled, tr.last");
+    const row = box.querySelector("tr:target") ?? box.querySelector("tr.now, tr.here, tr.enabled, tr.last");
     if (row) box.scrollTop = row.offsetTop - box.clientHeight / 2;
   }
 })();

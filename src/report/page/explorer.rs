@@ -7,6 +7,7 @@ use super::super::changes::{changes, lines, print_state};
 use super::super::chart::SequenceChart;
 use super::super::steps::{call_lines, title};
 use super::super::walked_steps::WalkedSteps;
+use super::explorer_breakpoints::{ExploredBreakpoints, LineBreakpoint};
 use super::explorer_state::{StateTable, state_table};
 use super::explorer_text::{ExploredStep, MarkedTexts, TextMarks};
 use super::trace_view::places;
@@ -38,6 +39,8 @@ pub struct ExplorerForm {
     pub address: String,
     /// The name of the language of expressions.
     pub language: &'static str,
+    /// Why no expression is evaluated, if none is.
+    pub refusal: Option<&'static str>,
     /// The expression.
     pub until: String,
     /// Whether the search takes random steps.
@@ -88,8 +91,12 @@ pub struct ExplorerPage<'p> {
     pub links: Vec<ExplorerLink>,
     /// Links to the path in other formats.
     pub exports: Vec<ExplorerLink>,
-    /// The form, or why there is none.
-    pub form: Result<ExplorerForm, &'static str>,
+    /// The form.
+    pub form: ExplorerForm,
+    /// The breakpoints.
+    pub breakpoints: ExploredBreakpoints,
+    /// Returns the breakpoint that can be set at a line of a file, or the one that is set there.
+    pub line_breakpoint: &'p dyn Fn(u32, usize) -> Option<LineBreakpoint>,
     /// The states around the current one.
     pub graph: Option<StateDiagram>,
 }
@@ -109,12 +116,13 @@ impl ExplorerPage<'_> {
             @if let Some(notice) = &self.notice { p #notice.note role="status" { (notice) } }
             nav {
                 @for link in &self.links { (link.link()) }
-                @for part in ["actions", "state", "model", "path", "run", "export"] { a href={ "#" (part) } { (part) } }
+                @for part in ["actions", "state", "model", "path", "breakpoints", "run", "export"] { a href={ "#" (part) } { (part) } }
             }
             div.columns {
                 div { (self.actions(&values)) (self.state(&values)) }
                 div { (self.model()) (self.path()) }
             }
+            (self.breakpoints.section())
             (self.run())
             (self.chart())
             @if let Some(graph) = &self.graph {
@@ -269,7 +277,8 @@ impl ExplorerPage<'_> {
         for option in &self.options {
             marks.add_option(self.sources, option);
         }
-        MarkedTexts { sources: self.sources, marks: &marks }.section()
+        let breakpoint = self.line_breakpoint;
+        MarkedTexts { sources: self.sources, marks: &marks, breakpoint }.section()
     }
 
     fn path(&self) -> Markup {
@@ -304,11 +313,8 @@ impl ExplorerPage<'_> {
     fn run(&self) -> Markup {
         html! {
             section #run {
-                h2 { "Run to a condition" }
-                @match &self.form {
-                    Ok(form) => (form.form()),
-                    Err(why) => p { (why) },
-                }
+                h2 { "Run to a condition or a breakpoint" }
+                (self.form.form(&self.breakpoints))
             }
         }
     }
@@ -342,11 +348,15 @@ struct CurrentValues {
 }
 
 impl ExplorerForm {
-    fn form(&self) -> Markup {
-        let ExplorerForm { address, language, until, is_random, states, seed } = self;
+    fn form(&self, breakpoints: &ExploredBreakpoints) -> Markup {
+        let ExplorerForm { address, language, refusal, until, is_random, states, seed } = self;
         html! {
             form action=(address) method="get" {
-                label { "until " input #until name="until" value=(until) size="30" required placeholder={ "an expression in " (language) } autocomplete="off"; }
+                (breakpoints.fields())
+                @match refusal {
+                    None => label { "until " input #until name="until" value=(until) size="30" placeholder={ "an expression in " (language) } autocomplete="off"; },
+                    Some(why) => p { (why) },
+                }
                 label { input type="radio" name="by" value="nearest" checked[!is_random]; " the nearest state" }
                 label { input type="radio" name="by" value="random" checked[*is_random]; " random steps" }
                 label { "at most " input name="states" type="number" min="1" value=(states); " states" }

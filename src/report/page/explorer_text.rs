@@ -1,6 +1,7 @@
 //! The model's text on a page of the explorer. Lines are marked where processes are, where an action is enabled, and
 //! where the last step was.
 
+use super::explorer_breakpoints::LineBreakpoint;
 use crate::model::{ProcessLocation, StepDescription};
 use crate::numbers::grouped;
 use crate::source::{SourceMap, Span};
@@ -86,6 +87,8 @@ pub(super) struct MarkedTexts<'t> {
     pub sources: &'t SourceMap,
     /// The marks.
     pub marks: &'t TextMarks,
+    /// Returns the breakpoint that can be set at a line of a file, or the one that is set there.
+    pub breakpoint: &'t dyn Fn(u32, usize) -> Option<LineBreakpoint>,
 }
 
 impl MarkedTexts<'_> {
@@ -103,7 +106,7 @@ impl MarkedTexts<'_> {
                         div.scrolling.text {
                             table.text {
                                 @for (line, text) in (1..).zip(file.text.lines().take(LINES_MAX)) {
-                                    (row(TextLine { file: number, line }, text, self.marks))
+                                    (self.row(TextLine { file: number, line }, text))
                                 }
                             }
                         }
@@ -112,27 +115,33 @@ impl MarkedTexts<'_> {
             }
         }
     }
-}
 
-fn row(at: TextLine, text: &str, marks: &TextMarks) -> Markup {
-    let marks = marks.0.get(&at);
-    let class = match marks {
-        None => "",
-        Some(it) if !it.processes.is_empty() => "here",
-        Some(it) if !it.options.is_empty() => "enabled",
-        Some(_) => "last",
-    };
-    html! {
-        tr class=(class) id={ "l" (at.file) "-" (at.line) } {
-            td.number { (at.line) }
-            td.marks {
-                @if let Some(it) = marks {
-                    @if it.is_last { span title="the last step" { "◂" } " " }
-                    @for process in &it.processes { span.process { (process) } " " }
-                    @for option in &it.options { a.take href=(option.address) title="take this action" { (option.choice) } " " }
+    fn row(&self, at: TextLine, text: &str) -> Markup {
+        let marks = self.marks.0.get(&at);
+        let breakpoint = (self.breakpoint)(at.file, at.line);
+        let class = match marks {
+            None => "",
+            Some(it) if !it.processes.is_empty() => "here",
+            Some(it) if !it.options.is_empty() => "enabled",
+            Some(_) => "last",
+        };
+        html! {
+            tr class=(class) id={ "l" (at.file) "-" (at.line) } {
+                td.number {
+                    @match &breakpoint {
+                        Some(it) => (it.button(at.line)),
+                        None => (at.line),
+                    }
                 }
+                td.marks {
+                    @if let Some(it) = marks {
+                        @if it.is_last { span title="the last step" { "◂" } " " }
+                        @for process in &it.processes { span.process { (process) } " " }
+                        @for option in &it.options { a.take href=(option.address) title="take this action" { (option.choice) } " " }
+                    }
+                }
+                td { code { (text) } }
             }
-            td { code { (text) } }
         }
     }
 }

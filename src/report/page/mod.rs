@@ -6,6 +6,7 @@
 //! script. Text of a model stays text: `maud` escapes it, and `escape` replaces control characters.
 
 mod explorer;
+mod explorer_breakpoints;
 mod explorer_state;
 mod explorer_text;
 #[cfg(feature = "plots")]
@@ -20,6 +21,7 @@ mod status_panel;
 mod trace_view;
 
 pub use explorer::{ExploredProperty, ExplorerForm, ExplorerLink, ExplorerPage, explorer_refusal};
+pub use explorer_breakpoints::{ExploredBreakpoint, ExploredBreakpoints, LineBreakpoint};
 pub use explorer_text::ExploredStep;
 pub use source::AnnotatedSources;
 pub use states::{StateDiagram, StateDiagramEdge};
@@ -152,7 +154,13 @@ impl<'p> ReportPage<'p> {
                 @if self.texts.is_some() { a href="#model" { "model" } }
                 a href="#again" { "again" }
             }
-            @if let Some(way) = &self.way { (way.section()) }
+            @if let Some(way) = &self.way {
+                (way.section())
+                @if let Some(command) = self.exploring_command() {
+                    p { "Explore this counterexample step by step in a browser:" }
+                    pre { (command) }
+                }
+            }
             section #result { h2 { "Result" } pre { (self.told) } }
             section #search {
                 h2 { "How the search went" }
@@ -170,15 +178,31 @@ impl<'p> ReportPage<'p> {
         RenderedPage { title, is_live, heading, sections }
     }
 
-    /// Renders the commands that repeat the search.
-    fn again(&self) -> Markup {
-        let sittings = self.events.iter().filter_map(|it| match it {
-            SearchEvent::Sitting { command, .. } => {
-                Some(command.as_deref().unwrap_or("by a program"))
+    /// Returns the command that opens the counterexample in the explorer: of the search directory, or else of the check
+    /// that finds it again.
+    fn exploring_command(&self) -> Option<String> {
+        match (self.dir, &self.commands()[..]) {
+            (Some(dir), _) => Some(format!("spillway explore {}", escape::shell(dir))),
+            (None, [Some(check)]) if check.starts_with("spillway check ") => {
+                Some(format!("{check} --explore"))
             }
+            (None, _) => None,
+        }
+    }
+
+    /// Returns the command of each session. `None`: a program without a command line.
+    fn commands(&self) -> Vec<Option<&str>> {
+        let commands = self.events.iter().filter_map(|it| match it {
+            SearchEvent::Sitting { command, .. } => Some(command.as_deref()),
             _ => None,
         });
-        let sittings: Vec<&str> = sittings.collect();
+        commands.collect()
+    }
+
+    /// Renders the commands that repeat the search.
+    fn again(&self) -> Markup {
+        let sittings = self.commands();
+        let sittings: Vec<&str> = sittings.iter().map(|it| it.unwrap_or("by a program")).collect();
         html! {
             @match &sittings[..] {
                 [] => p { "The command is not on record." },

@@ -12,6 +12,7 @@ impl AccessTable<'_> {
             PropertyKind::Invariant(it)
             | PropertyKind::Cover(it)
             | PropertyKind::AtEnd(it)
+            | PropertyKind::Constraint(it)
             | PropertyKind::Assumption(it) => self.expression(it),
             PropertyKind::AssertionAt { process, location, condition } => {
                 let mut access = self.expression(condition);

@@ -184,6 +184,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
             (PropertyKind::Invariant(one), PropertyKind::Invariant(other))
             | (PropertyKind::Cover(one), PropertyKind::Cover(other))
             | (PropertyKind::AtEnd(one), PropertyKind::AtEnd(other))
+            | (PropertyKind::Constraint(one), PropertyKind::Constraint(other))
             | (PropertyKind::Assumption(one), PropertyKind::Assumption(other)) => {
                 self.plain(one, other)
             }

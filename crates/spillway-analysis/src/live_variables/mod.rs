@@ -497,6 +497,7 @@ fn pinned(program: &Program, scalars: &ScalarNumbering) -> Vec<u64> {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
             | PropertyKind::AtEnd(condition)
+            | PropertyKind::Constraint(condition)
             | PropertyKind::Assumption(condition) => {
                 walk.reads(condition);
             }

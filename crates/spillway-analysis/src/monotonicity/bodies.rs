@@ -56,6 +56,7 @@ impl DemandSolver<'_> {
                 self.same(condition, condition);
             }
             PropertyKind::AtEnd(_) => {}
+            PropertyKind::Constraint(condition) => self.same(condition, condition),
             // A state that violates an assumption is dropped.
             PropertyKind::Assumption(condition) => self.assumed(condition),
             // Dominance is not used with automata and claims.

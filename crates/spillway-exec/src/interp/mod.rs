@@ -70,7 +70,7 @@ use spillway_ir::{
     ProcessInstance, Program, ProgramProperty, PropertyId, PropertyKind, Urgency, text,
 };
 use spillway_model::{
-    ActionInfo, Capabilities, DisabledRuleInstance, ModelError, ProcessLocation,
+    ActionInfo, Capabilities, ConditionModality, DisabledRuleInstance, ModelError, ProcessLocation,
     ProgramDescription, PropertyInfo, StateSpace, StateValue, StepDescription, StepOutcome,
     SuccessorSink, SystemDescription, TakenAction, Violation, stop_request,
 };
@@ -112,6 +112,8 @@ pub struct Interp {
     assumptions: Vec<Expr>,
     /// Conditions on states without steps in which processes remain, with the numbers of the properties.
     at_ends: Vec<(u32, Expr)>,
+    /// The constraints. A state that violates one has no outgoing steps.
+    constraints: Vec<Expr>,
     /// The binding plan of each action that has one.
     plans: Vec<Option<bindings::ActionBindingPlan>>,
     digest: [u8; 32],
@@ -181,6 +183,12 @@ impl Interp {
                 _ => None,
             })
             .collect();
+        let constraints = (program.properties.values())
+            .filter_map(|property| match &property.kind {
+                PropertyKind::Constraint(condition) => Some(condition.clone()),
+                _ => None,
+            })
+            .collect();
         let at_ends = (program.properties.iter())
             .filter_map(|(id, property)| match &property.kind {
                 PropertyKind::AtEnd(condition) => Some((id.0, condition.clone())),
@@ -211,6 +219,7 @@ impl Interp {
             judged,
             assumptions,
             at_ends,
+            constraints,
             digest,
             reads: None,
         })
@@ -335,6 +344,9 @@ impl Interp {
 
     /// Finds the violations of a state without outgoing steps.
     pub(crate) fn check_end_state(&self, state: &[u8], mut find: impl FnMut(Violation)) {
+        if !self.is_within_constraints(state) {
+            return;
+        }
         if !self.is_valid_end(state) {
             return find(Violation::Deadlock);
         }
@@ -347,6 +359,12 @@ impl Interp {
                 find(Violation::Property(*number));
             }
         }
+    }
+
+    /// Returns whether all constraints hold in a state.
+    fn is_within_constraints(&self, state: &[u8]) -> bool {
+        let holds = |it: &Expr| self.eval(it, state, &LocalEnv::default()).is_ok_and(|it| it != 0);
+        self.constraints.iter().all(holds)
     }
 
     fn is_valid_end(&self, state: &[u8]) -> bool {
@@ -409,6 +427,7 @@ fn state_properties_of(program: &Program) -> Vec<(u32, StateProperty)> {
             PropertyKind::Automaton(_)
             | PropertyKind::Assumption(_)
             | PropertyKind::AtEnd(_)
+            | PropertyKind::Constraint(_)
             | PropertyKind::Claim(_)
             | PropertyKind::Reached => return None,
         };
@@ -642,6 +661,7 @@ fn kind_of(kind: &PropertyKind) -> &'static str {
         PropertyKind::Invariant(_) => "invariant",
         PropertyKind::Cover(_) | PropertyKind::Reached => spillway_model::COVER,
         PropertyKind::Assumption(_) => "assumption",
+        PropertyKind::Constraint(_) => ConditionModality::Within.name(),
         PropertyKind::AssertionAt { .. } => "assert",
         PropertyKind::AtEnd(_) => spillway_model::TRACE,
         PropertyKind::Automaton(_) => "automaton",

@@ -49,6 +49,7 @@ fn find_unsupported(program: &Program) -> UnsupportedConstruct {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
             | PropertyKind::Assumption(condition)
+            | PropertyKind::Constraint(condition)
             | PropertyKind::AtEnd(condition)
             | PropertyKind::AssertionAt { condition, .. } => look.expr(condition),
             PropertyKind::Automaton(_) | PropertyKind::Reached => {}

@@ -419,6 +419,12 @@ impl TextEmitter<'_> {
                 self.put(": ");
                 self.expected(condition, TRUTH);
             }
+            PropertyKind::Constraint(condition) => {
+                self.put("\nconstraint ");
+                self.put(&name);
+                self.put(": ");
+                self.expected(condition, TRUTH);
+            }
             PropertyKind::AtEnd(condition) => {
                 self.put("\nat end ");
                 self.put(&name);

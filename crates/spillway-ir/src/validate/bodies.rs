@@ -85,6 +85,7 @@ impl ProgramValidator<'_> {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
             | PropertyKind::AtEnd(condition)
+            | PropertyKind::Constraint(condition)
             | PropertyKind::Assumption(condition) => {
                 self.enter(None, None);
                 self.expr(condition);

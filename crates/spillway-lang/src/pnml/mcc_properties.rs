@@ -283,6 +283,7 @@ fn of_reachable(formula: &PnmlTerm, is_negated: bool) -> Option<ReachableConditi
     };
     let modality = match (holds, is_negated) {
         (holds, false) => holds,
+        (ConditionModality::Within, true) => return None,
         (ConditionModality::Sometimes, true) => ConditionModality::Always,
         (ConditionModality::Always, true) => ConditionModality::Sometimes,
     };

@@ -67,6 +67,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(Holds::StutterInvariant),
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "a violation may be reachable from every state",
     saving: SavingMeasure::States,

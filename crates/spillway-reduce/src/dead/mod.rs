@@ -61,6 +61,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: true,
+    allows_constraint: true,
     incompatible_with: &[],
     nothing_found: "no variable is dead at any location",
     saving: SavingMeasure::States,

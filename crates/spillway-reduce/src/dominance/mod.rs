@@ -73,6 +73,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(PropertyClass::StutterInvariant),
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[
         Incompatibility { other: "por", kind: IncompatibilityKind::Unproven },
         Incompatibility { other: "confluence", kind: IncompatibilityKind::Unproven },

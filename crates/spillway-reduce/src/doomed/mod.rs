@@ -56,6 +56,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(Holds::Depth),
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "no state with an inevitable violation was found",
     saving: SavingMeasure::Levels,

@@ -47,6 +47,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: true,
+    allows_constraint: true,
     incompatible_with: &[],
     nothing_found: "no process has bisimilar locations",
     saving: SavingMeasure::States,

@@ -50,6 +50,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: true,
+    allows_constraint: true,
     incompatible_with: &[],
     nothing_found: "no variable has equivalent values",
     saving: SavingMeasure::States,

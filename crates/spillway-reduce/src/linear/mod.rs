@@ -47,6 +47,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL,
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[
         Incompatibility { other: "por", kind: IncompatibilityKind::Unproven },
         Incompatibility { other: "confluence", kind: IncompatibilityKind::Unproven },

@@ -75,6 +75,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(PropertyClass::Claims),
     preserves_runs: true,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "no location of a process can be passed through invisibly",
     saving: SavingMeasure::StableStates,

@@ -123,6 +123,7 @@ pub static POR: ReductionEntry = ReductionEntry {
         .without(PropertyClass::Depth),
     preserves_runs: true,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "no independent transitions were found",
     saving: SavingMeasure::Trial,
@@ -171,6 +172,7 @@ pub static CONFLUENCE: ReductionEntry = ReductionEntry {
         .without(PropertyClass::Depth),
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[Incompatibility {
         other: "por",
         kind: IncompatibilityKind::OtherValue {
@@ -202,6 +204,7 @@ pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
         .without(PropertyClass::Depth),
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[
         Incompatibility {
             other: "por",

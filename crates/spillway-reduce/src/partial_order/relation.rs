@@ -288,7 +288,8 @@ fn watched(
         PropertyKind::AssertionAt { .. } => checks.assertions,
         PropertyKind::Claim(_) => claim.is_some(),
         // These properties concern states without successors. The reduction preserves each such state.
-        PropertyKind::Assumption(_) | PropertyKind::AtEnd(_) | PropertyKind::Automaton(_) => false,
+        PropertyKind::AtEnd(_) | PropertyKind::Constraint(_) => false,
+        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) => false,
     };
     let all = program.properties.iter();
     all.filter(|(_, property)| is_watched(&property.kind)).map(|(id, _)| id).collect()

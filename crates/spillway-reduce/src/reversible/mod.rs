@@ -92,6 +92,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(PropertyClass::Depth),
     preserves_runs: false,
     allows_joint_resets: false,
+    allows_constraint: false,
     incompatible_with: &[
         Incompatibility { other: "por", kind: IncompatibilityKind::OtherSteps },
         Incompatibility { other: "confluence", kind: IncompatibilityKind::OtherSteps },

@@ -91,7 +91,9 @@ impl RewrittenProgram {
         for (entry, parameters) in plan.selection.iter() {
             let ReductionMethod::Rewrite { rewrite, refuse } = entry.method else { continue };
             let budget = &budget.for_analysis(entry.title);
-            if refuse(&program, plan.checks, plan.finite_runs).is_some() {
+            let refused = entry.constraint_refusal(&program);
+            let refused = refused.or_else(|| refuse(&program, plan.checks, plan.finite_runs));
+            if refused.is_some() {
                 continue;
             }
             let checks = plan.checks;
@@ -214,6 +216,7 @@ impl<'m> ProgramForm<'m> {
         let (program, layout) = (self.written.program(), self.written.layout());
         let exceeded = || self.exceeded.iter().find(|it| it.0.name == entry.name).map(|it| it.1);
         let reason = unrewritable_reason(program, layout)
+            .or_else(|| entry.constraint_refusal(program))
             .or_else(|| refuse(program, plan.checks, plan.finite_runs))
             .or_else(|| exceeded().map(NotApplied::from));
         reason.map(|reason| entry.refusal(reason))

@@ -129,6 +129,7 @@ impl<'c> ConeBuilder<'c> {
                 PropertyKind::Invariant(it)
                 | PropertyKind::Cover(it)
                 | PropertyKind::AtEnd(it)
+                | PropertyKind::Constraint(it)
                 | PropertyKind::Assumption(it) => {
                     self.needs(|needs| needs.expr(it));
                 }

@@ -94,11 +94,15 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: preserved_for(CheckSelection::ALL),
     preserves_runs: false,
     allows_joint_resets: true,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "every part of the model can influence a checked property",
     saving: SavingMeasure::States,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |program, checks, _| refusal(program, checks) },
+    method: ReductionMethod::Rewrite {
+        rewrite,
+        refuse: |program, checks, _| refusal(program, checks),
+    },
 };
 
 /// Rewrites a program.

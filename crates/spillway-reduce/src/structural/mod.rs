@@ -86,11 +86,15 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: preserved_for(CheckSelection::ALL).without(PropertyClass::Depth),
     preserves_runs: false,
     allows_joint_resets: true,
+    allows_constraint: false,
     incompatible_with: &[],
     nothing_found: "no place or transition of the net can be removed",
     saving: SavingMeasure::StableStates,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |program, checks, _| refusal(program, checks) },
+    method: ReductionMethod::Rewrite {
+        rewrite,
+        refuse: |program, checks, _| refusal(program, checks),
+    },
 };
 
 /// Rewrites a program.

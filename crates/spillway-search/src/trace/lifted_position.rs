@@ -129,7 +129,7 @@ impl<'a> LiftedPosition<'a> {
 }
 
 /// Returns the least initial state of a system that satisfies the predicate.
-fn reduced_start(
+pub(super) fn reduced_start(
     model: &dyn StateSpace,
     is_wanted: &dyn Fn(&[u8]) -> bool,
     stop: &dyn Fn() -> bool,

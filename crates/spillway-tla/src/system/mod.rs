@@ -239,7 +239,9 @@ fn named_conditions(
             _ => None,
         })
     });
-    let further = checks.formulas.iter().zip(further).map(|(&definition, it)| NamedCondition {
+    let further = checks.formulas.iter().zip(further);
+    let further = further.filter(|(_, it)| it.holds != ConditionModality::Within);
+    let further = further.map(|(&definition, it)| NamedCondition {
         name: it.name.clone().unwrap_or_else(|| it.text.trim().to_owned()),
         definition,
         holds: it.holds,

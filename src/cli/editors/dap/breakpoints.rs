@@ -1,16 +1,16 @@
 //! Breakpoints on lines of the model.
 
+use crate::cli::breakpoints::{FileLine, LineRange};
 use crate::cli::editors::positions::{full_path, position_of};
 use crate::model::{StepDescription, SystemDescription};
-use crate::source::{SourceMap, Span};
+use crate::source::{SourceFile, SourceMap, Span};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A breakpoint.
+/// A breakpoint of the client.
 pub(super) struct LineBreakpoint {
-    path: PathBuf,
-    pub line: usize,
+    at: FileLine,
     /// The expression that has to hold.
     pub condition: Option<String>,
 }
@@ -57,41 +57,45 @@ impl<'m> ModelFiles<'m> {
 
     /// Returns the file and the line of the start of a span.
     pub(super) fn line_of(&self, span: Span) -> Option<(PathBuf, usize)> {
-        self.lines_of(span).map(|it| (it.path, it.first))
+        let at = self.start_of(span)?;
+        Some((self.path_of(self.sources.file(at.file)), at.line))
+    }
+
+    /// Returns the line of the model in which a span begins.
+    fn start_of(&self, span: Span) -> Option<FileLine> {
+        self.lines_of(span).map(LineRange::start)
+    }
+
+    /// Returns the lines of a span of the model.
+    fn lines_of(&self, span: Span) -> Option<LineRange> {
+        let is_of_model = self.sources.get(span.file).is_some_and(|it| !it.is_property);
+        LineRange::of(span, self.sources).filter(|_| is_of_model)
+    }
+
+    fn path_of(&self, file: &SourceFile) -> PathBuf {
+        full_path(&self.folder.join(&file.name))
+    }
+
+    /// Returns the number of the file with a path.
+    fn number_of(&self, path: &Path) -> Option<u32> {
+        let mut files = (0..).zip(self.sources.model_files());
+        files.find(|(_, it)| self.path_of(it) == path).map(|it| it.0)
     }
 
     /// Returns the column of the start of a span, in UTF-16 units from 1 on.
     pub(super) fn column_of(&self, span: Span) -> u32 {
         self.sources.get(span.file).map_or(1, |it| position_of(it, span.start).character + 1)
     }
-
-    fn lines_of(&self, span: Span) -> Option<FileLines> {
-        if span == Span::default() {
-            return None;
-        }
-        let file = self.sources.get(span.file).filter(|it| !it.is_property)?;
-        let path = full_path(&self.folder.join(&file.name));
-        let (first, last) = (file.line_at(span.start), file.line_at(span.end.max(span.start)));
-        Some(FileLines { path, first, last })
-    }
-}
-
-/// Some lines of a file.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct FileLines {
-    path: PathBuf,
-    first: usize,
-    last: usize,
 }
 
 /// The lines of steps.
-pub(super) struct SteppedLines(BTreeSet<FileLines>);
+pub(super) struct SteppedLines(BTreeSet<LineRange>);
 
 impl SteppedLines {
     pub(super) fn of(walked: &dyn SystemDescription, files: &ModelFiles<'_>) -> SteppedLines {
         let actions = walked.actions();
         let actions = actions.iter().filter_map(|it| files.lines_of(it.span));
-        let mut lines: BTreeSet<FileLines> = actions.collect();
+        let mut lines: BTreeSet<LineRange> = actions.collect();
         walked.visit_starts(&mut |start| {
             lines.extend(start.spans.iter().filter_map(|it| files.lines_of(*it)));
             std::ops::ControlFlow::Break(())
@@ -100,11 +104,11 @@ impl SteppedLines {
     }
 
     /// Returns the first line of the innermost step on a line, or else of the next step.
-    fn from(&self, path: &Path, line: usize) -> Option<usize> {
-        let of_file = || self.0.iter().filter(|it| it.path == path);
-        let around = of_file().filter(|it| (it.first..=it.last).contains(&line));
-        let around = around.map(|it| it.first).max();
-        around.or_else(|| of_file().map(|it| it.first).find(|it| *it > line))
+    fn from(&self, at: FileLine) -> Option<FileLine> {
+        let of_file = || self.0.iter().filter(|it| it.start().file == at.file);
+        let around = of_file().filter(|it| it.contains(at));
+        let around = around.map(|it| it.start()).max();
+        around.or_else(|| of_file().map(|it| it.start()).find(|it| *it > at))
     }
 }
 
@@ -117,17 +121,18 @@ impl LineBreakpoints {
     pub(super) fn set(
         &mut self,
         wanted: &SetBreakpoints,
+        files: &ModelFiles<'_>,
         lines: &SteppedLines,
     ) -> Vec<Option<usize>> {
         let path = wanted.source.path.as_deref().map(full_path).unwrap_or_default();
-        self.0.retain(|it| it.path != path);
+        let file = files.number_of(&path);
+        self.0.retain(|it| Some(it.at.file) != file);
         let mut found = Vec::new();
         for WantedBreakpoint { line, condition } in &wanted.breakpoints {
-            let line = lines.from(&path, *line);
+            let at = file.and_then(|file| lines.from(FileLine { file, line: *line }));
             let condition = condition.clone().filter(|it| !it.trim().is_empty());
-            let path = path.clone();
-            self.0.extend(line.map(|line| LineBreakpoint { path, line, condition }));
-            found.push(line);
+            self.0.extend(at.map(|at| LineBreakpoint { at, condition }));
+            found.push(at.map(|it| it.line));
         }
         found
     }
@@ -138,7 +143,7 @@ impl LineBreakpoints {
         files: &ModelFiles<'_>,
         step: &StepDescription,
     ) -> impl Iterator<Item = &'b LineBreakpoint> {
-        let lines: Vec<_> = step.spans.iter().filter_map(|it| files.line_of(*it)).collect();
-        self.0.iter().filter(move |it| lines.iter().any(|at| it.path == at.0 && it.line == at.1))
+        let lines: Vec<_> = step.spans.iter().filter_map(|it| files.start_of(*it)).collect();
+        self.0.iter().filter(move |it| lines.contains(&it.at))
     }
 }

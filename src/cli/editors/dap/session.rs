@@ -436,7 +436,7 @@ impl<'d> DebugSession<'d> {
 
     fn set_breakpoints(&mut self, arguments: &Value) -> RequestResult {
         let wanted: SetBreakpoints = parsed(arguments)?;
-        let lines = self.breakpoints.set(&wanted, &self.lines);
+        let lines = self.breakpoints.set(&wanted, &self.files, &self.lines);
         let answer = |line: &Option<usize>| match line {
             Some(line) => json!({ "verified": true, "line": line }),
             None => {
