@@ -179,8 +179,8 @@ impl<'d> SearchTask<'d> {
         workers: &mut [ExpansionWorker],
         scratch: &dyn Disk,
     ) -> Result<Option<TaskOutput>> {
-        let buffers = workers.iter_mut().filter_map(ExpansionWorker::unencoded_mut);
-        buffers.map(UnencodedBuffer::flush).collect::<Result<()>>()?;
+        let mut buffers = workers.iter_mut().filter_map(ExpansionWorker::unencoded_mut);
+        buffers.try_for_each(UnencodedBuffer::flush)?;
         let buffers = workers.iter().filter_map(ExpansionWorker::unencoded);
         let unencoded = UnencodedLevel::open(scratch, buffers, &[])?;
         match self.plan.second_output(&self.saved, self.number) {
