@@ -266,7 +266,7 @@ fn with_a_view_states_with_its_value_are_one() {
     folder.write("Doors.tla", &DOORS.replace("View == seen", "View == CHOOSE p \\in seen : TRUE"));
     let ran = folder.run(&["check", "Doors.tla"]);
     assert_eq!(ran.code, 2, "{}", ran.out);
-    let why = "the model failed: VIEW: no element of the set satisfies the predicate of CHOOSE: set {}, \
+    let why = "the model failed: Doors.tla:20:9: VIEW: no element of the set satisfies the predicate of CHOOSE: set {}, \
                in the state at = <<\"out\", \"out\">>, seen = {}\n  \
                help: correct the model and check it again in an empty directory\n";
     assert!(ran.err.contains(why) && !ran.err.contains("failed: the model"), "{}", ran.err);
