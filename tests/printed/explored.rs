@@ -271,7 +271,7 @@ fn says_step(page: &str, step: usize, steps: usize) {
 /// A run with a cycle is a counterexample too.
 #[test]
 fn a_run_is_opened_at_its_end() {
-    let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> x = 1 od } ltl p { <> (x == 3) }";
+    let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 ->\nx = 1 od } ltl p { <> (x == 3) }";
     let folder = Folder::with("r.pml", text);
     assert_eq!(folder.run(&["check", "r.pml", "--dir", "d", "--no-trace"]).code, 1);
     let explorer = ExplorerServer::of(&folder, &["d"]);
@@ -282,7 +282,7 @@ fn a_run_is_opened_at_its_end() {
     has(&page, &["<td>claim p</td>", why, "claim p</td><td>its end is not reached here"]);
     assert!(!page.contains("id=\"until\""), "{page}");
     // It stops at lines and actions all the same.
-    let at = explorer.moved("/run/0?break=1");
+    let at = explorer.moved("/run/0?break=2");
     has(&explorer.page(&at), &["the last step stops here"]);
     let PageResponse { code, text, .. } = explorer.get("/at/0?toggle=x+%3D%3D+3");
     assert_eq!(code, 400);
@@ -383,14 +383,17 @@ fn a_run_stops_at_breakpoints() {
     assert_eq!(set, "/at/0?break=4#l0-4");
     let page = explorer.page("/at/0?break=4");
     has(line_button(&page, "l0-4"), &["title=\"delete the breakpoint\"", "aria-pressed=\"true\""]);
-    assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), false)]);
+    // The start brings a process there.
+    assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), true)]);
     assert_eq!(actions(&page)[0].0, "/at/0.0?break=4");
     has(&page, &["<a href=\"/at/0.0?break=4\"><g"]);
     assert_eq!(explorer.moved("/at/0?break=4&toggle=4"), "/at/0#l0-4");
-    // A run from the start stops where a process comes to the line.
-    let at = explorer.moved("/run/0?break=4");
-    let page = explorer.page(&at);
-    assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), true)], "{at}");
+    // A run stops where a process comes to the line.
+    folder.write("lines.pml", "byte n;\nactive proctype P() {\n  n = 1;\n  n = 2;\n  n = 3\n}\n");
+    let lines = ExplorerServer::of(&folder, &["lines.pml"]);
+    assert_eq!(lines.moved("/run/0?break=4"), "/at/0.0?break=4");
+    let page = lines.page("/at/0.0?break=4");
+    assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), true)]);
     let steps = |at: &str| {
         let page = explorer.page(at);
         let step = page.split("<p class=\"verdict\">after ").nth(1).unwrap();
@@ -446,14 +449,14 @@ fn a_breakpoint_that_cannot_be_set_is_refused() {
     let PageResponse { code, text, .. } = explorer.get("/at/0?break=99");
     assert_eq!(code, 404);
     has(&text, &["a breakpoint of the address cannot be set: c.pml has no line 99"]);
-    let many: String = (0..900).map(|it| format!("&break=n+%3D%3D+{it}")).collect();
+    let many: String = (0..240).map(|it| format!("&break=n+%3D%3D+{it}")).collect();
     let PageResponse { code, text, .. } = explorer.get(&format!("/at/0?{}", &many[1..]));
     assert_eq!(code, 404);
     has(&text, &["the texts of the breakpoints have more than 4 KiB in an address"]);
 }
 
 /// A ring of 60,000 states. Its far side is beyond the bound of a search from the start.
-const RING: &str = "int x; active proctype P() { do :: x < 30000 -> x++ :: x > -30000 -> x-- od }";
+const RING: &str = "int x; active proctype P() { do :: d_step { x < 30000; x++ } :: d_step { x > -30000; x-- } od }";
 
 #[test]
 fn a_shortest_path_comes_from_the_search_directory() {
@@ -464,24 +467,46 @@ fn a_shortest_path_comes_from_the_search_directory() {
     let page = ExplorerServer::of(&folder, &["ring.pml"]).page(&far);
     has(
         &page,
-        &["No shortest path was found: the search ended at its bound, after 20000 states.</p>"],
+        &["No shortest path was found: the search ended at its bound, after 20,000 states.</p>"],
     );
-    assert_eq!(ExplorerServer::of(&folder, &["d"]).moved(&far), "/at/0.0x12000");
-    // The levels of a reduced search may not contain the state, which the page says.
-    folder
-        .write("two.pml", &format!("{RING} byte y; active proctype Q() {{ y = 1; y = 2; y = 3 }}"));
-    assert_eq!(
-        folder.run(&["check", "two.pml", "--dir", "e", "--no-dive", "--por", "stubborn"]).code,
-        0
-    );
+    assert_eq!(ExplorerServer::of(&folder, &["d"]).moved(&far), "/at/0x12001");
+    // What the levels lack is searched for, and the page says why they lack it.
+    let bound = "No shortest path was found: the search ended at its bound, after ";
+    let limited = ["check", "ring.pml", "--dir", "e", "--no-dive", "--max-states", "100"];
+    assert_eq!(folder.run(&limited).code, 3);
     let page = ExplorerServer::of(&folder, &["e"]).page(&far);
-    has(
-        &page,
-        &[
-            "The search directory has no shortest path: its reductions do not preserve the lengths of paths.",
-        ],
-    );
+    let why = "20,000 states. The search directory has no shortest path: its levels do not contain this state.</p>";
+    has(&page, &[&format!("{bound}{why}")]);
+    folder.write("c.pml", CHANNEL);
+    let merged = ["check", "c.pml", "--dir", "f", "--reduce", "merge", "--no-trace"];
+    assert_eq!(folder.run(&merged).code, 1);
+    let page = ExplorerServer::of(&folder, &["f"]).page("/shortest/0x4?states=1");
+    let why = "1 state. The search directory has no shortest path: its reductions do not preserve the lengths of paths.</p>";
+    has(&page, &[&format!("{bound}{why}")]);
 }
+
+/// A search with symmetry stores one of several states. The path may lead to another one, which the page says.
+#[test]
+fn a_shortest_path_may_lead_to_an_equivalent_state() {
+    let model = format!("{}/models/murphi/msi_bus.m", env!("CARGO_MANIFEST_DIR"));
+    let folder = Folder::with("nothing", "");
+    let args = ["check", &model, "--dir", "d", "--symmetry", "exact"];
+    assert_eq!(folder.run(&args).code, 0);
+    let explorer = ExplorerServer::of(&folder, &["d"]);
+    let all = actions(&explorer.page("/at/0"));
+    let same = all.iter().filter(|it| it.1.starts_with("own ")).map(|it| {
+        let address = it.0.replace("/at/", "/shortest/");
+        explorer.get(&address)
+    });
+    let (same, other): (Vec<_>, Vec<_>) = same.partition(|it| it.code == 303);
+    assert!(!same.is_empty() && !other.is_empty(), "{} {}", same.len(), other.len());
+    for page in other {
+        has(&page.text, &[EQUIVALENT, "after 1 step"]);
+    }
+}
+
+const EQUIVALENT: &str = "This is a shortest path to a state that the search does not distinguish from the one before. \
+                          Some of its values may differ.";
 
 /// The walk, the effects and the conditions are there in every language.
 #[test]
