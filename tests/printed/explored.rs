@@ -485,6 +485,35 @@ fn a_shortest_path_comes_from_the_search_directory() {
     has(&page, &[&format!("{bound}{why}")]);
 }
 
+/// A directory without the levels of a program's states has no such path, and neither has one that is gone.
+#[test]
+fn other_directories_have_no_shortest_path() {
+    let folder = Folder::with(
+        "r.pml",
+        "byte x; active proctype P() { do :: x = 1 - x od } ltl p { [] (x == 0) }",
+    );
+    assert_eq!(folder.run(&["check", "r.pml", "--dir", "d", "--no-trace"]).code, 1);
+    let model = format!("{}/models/tla/two_phase_commit.tla", env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(folder.run(&["check", &model, "--dir", "e"]).code, 0);
+    folder.write("ring.pml", RING);
+    assert_eq!(folder.run(&["check", "ring.pml", "--dir", "f", "--no-dive"]).code, 0);
+    for (dir, why) in [
+        ("d", " ended at its bound, after 1 state.</p>"),
+        (
+            "e",
+            " The search directory has no shortest path: the encoding of the states of a specification grows.",
+        ),
+        ("f", " The search directory cannot be read: "),
+    ] {
+        let explorer = ExplorerServer::of(&folder, &[dir]);
+        let path = if dir == "f" { "/shortest/0x30?states=1" } else { "/shortest/0x4?states=1" };
+        if dir == "f" {
+            std::fs::remove_dir_all(folder.path("f")).unwrap();
+        }
+        has(&explorer.page(path), &["No shortest path was found: ", why]);
+    }
+}
+
 /// A search with symmetry stores one of several states. The path may lead to another one, which the page says.
 #[test]
 fn a_shortest_path_may_lead_to_an_equivalent_state() {
