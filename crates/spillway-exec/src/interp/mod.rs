@@ -172,10 +172,7 @@ impl Interp {
         let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
         let free = free.map(|(id, _)| id).collect();
         let has_slots = program.has_dynamic_processes();
-        let has_committed = !has_slots
-            && (program.processes.values())
-                .flat_map(|process| process.locations.values())
-                .any(|location| location.urgency == Urgency::Committed);
+        let has_committed = !has_slots && has_committed_location(&program);
         let judged = state_properties_of(&program);
         let assumptions = conditions_of(&program, |it| match it {
             PropertyKind::Assumption(condition) => Some(condition),
@@ -408,6 +405,11 @@ impl Interp {
             outcome,
         }
     }
+}
+
+fn has_committed_location(program: &Program) -> bool {
+    let mut locations = program.processes.values().flat_map(|it| it.locations.values());
+    locations.any(|it| it.urgency == Urgency::Committed)
 }
 
 /// Returns the conditions of the properties of a kind.
