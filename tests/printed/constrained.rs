@@ -93,6 +93,19 @@ fn every_language_has_constraints() {
         );
         let states = |it: &Value| it["states"].as_u64().unwrap();
         assert!((1..states(&whole.1)).contains(&states(&within)), "{model} {within}");
+        if !model.ends_with(".tla") {
+            // The reductions that are used keep the verdict and the levels.
+            let reduced = [
+                "--reduce",
+                "values,states,dead,symmetry",
+                "--keep-going",
+                "--constraint",
+                constraint,
+            ];
+            let (_, reduced) = json(&folder, &[&[model.as_str()][..], &reduced].concat());
+            assert_eq!(reduced["verdict"], within["verdict"], "{model}");
+            assert_eq!(reduced["levels"], within["levels"], "{model}");
+        }
         assert_eq!(within["constraints"], serde_json::json!([constraint]), "{model}");
     }
 }
@@ -142,6 +155,18 @@ fn reductions_that_may_remove_states_are_left_out_by_name() {
             "{told}"
         );
     }
+}
+
+/// The manual names the reductions that are used.
+#[test]
+fn the_manual_has_the_reductions_beside_a_constraint() {
+    let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/command-line.md");
+    let manual = std::fs::read_to_string(manual).unwrap();
+    let used = spillway::reduce::REDUCTIONS.iter().filter(|it| it.allows_constraint);
+    let mut names: Vec<String> = used.map(|it| format!("`{}`", it.name)).collect();
+    let last = names.pop().unwrap();
+    let told = format!("only {} and {last} are", names.join(", "));
+    assert!(manual.contains(&told), "{told}");
 }
 
 #[test]
