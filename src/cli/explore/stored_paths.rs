@@ -47,8 +47,9 @@ pub(super) fn stored_path(
         return unknown("its reductions do not preserve the lengths of paths");
     }
     let mut walk = ModelWalk::new(&*model, walkable(&searched));
+    // Another search may have taken the directory in the meantime.
     if !walk.go(choices) {
-        unreachable!("the unreduced model has the steps of the searched one");
+        return unknown(NOT_STORED);
     }
     let states: Option<Vec<Vec<u8>>> =
         walk.steps.iter().map(|it| it.state().map(<[u8]>::to_vec)).collect();
