@@ -503,7 +503,7 @@ pub struct SimulateArgs {
     /// Start after a step of the first counterexample in this search directory [default: after the last step]
     #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", EXPERT, "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
-    /// Take the steps of a path that `save` of an interactive walk wrote; with --interactive, go on from its end
+    /// Take the steps of a path that `save` of an interactive walk wrote; with --steps or --interactive, go on from its end
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     pub replay: Option<PathBuf>,
     #[command(flatten)]

@@ -16,7 +16,8 @@ pub(super) fn of_directory(path: &Path) -> Result<ExploredModel, CommandFailure>
         trace = found.as_ref().map(ExploredTrace::of);
         Ok(VERIFIED)
     })?;
-    let dir = contents.saved.is_some().then_some(dir);
+    let has_states = contents.saved.is_some() && contents.job.runs().is_none();
+    let dir = has_states.then_some(dir);
     Ok(ExploredModel { job: contents.job, trace, dir })
 }
 

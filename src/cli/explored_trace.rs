@@ -14,7 +14,7 @@ pub(super) struct ExploredModel {
     pub job: SearchJob,
     /// The counterexample.
     pub trace: Option<ExploredTrace>,
-    /// The directory of the search, if it has states.
+    /// The directory of the search, if it has states of the model.
     #[cfg_attr(not(feature = "http"), expect(dead_code))]
     pub dir: Option<PathBuf>,
 }

@@ -83,7 +83,8 @@ impl CheckPlan {
     ///
     /// # Errors
     ///
-    /// If the configuration selects all temporal properties of the model, and it has none.
+    /// If the configuration selects all temporal properties of the model, and it has none, or if there are temporal
+    /// properties beside a constraint.
     pub fn of(config: &CheckConfig, model: &TextModel) -> Result<CheckPlan, Error> {
         let properties = &config.properties;
         let asks_runs = properties.asks_runs();
@@ -95,6 +96,9 @@ impl CheckPlan {
         let is_default = !asks_runs && config.checks_model_properties();
         if is_default && model.own_property().is_none() {
             runs = own.iter().map(|&it| RunProperty::Formula(it.to_owned())).collect();
+        }
+        if !runs.is_empty() && !properties.constraints.is_empty() {
+            return Err(Error::ConstrainedRuns);
         }
         let is_decided = |name: &&str| runs.contains(&RunProperty::Formula((*name).to_owned()));
         let decided: Vec<String> = own.into_iter().filter(is_decided).map(str::to_owned).collect();
@@ -141,14 +145,12 @@ fn states_config(config: &CheckConfig, leaves_out_claim: bool, decided: &[String
 fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) -> CheckConfig {
     let mut runs = config.clone();
     let PropertyConfig { finite_runs, fairness, strict, .. } = config.properties;
-    let constraints = config.properties.constraints.clone();
     let decided_elsewhere = decided.to_vec();
     runs.properties = PropertyConfig {
         finite_runs,
         fairness,
         strict,
         decided_elsewhere,
-        constraints,
         ..PropertyConfig::default()
     };
     property.select(&mut runs.properties);

@@ -36,10 +36,16 @@ fn request(address: &str, method: &str, path: &str, body: &Value) -> Value {
          Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     )
     .unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+    // The driver keeps the connection open.
+    let (mut reader, mut head, mut length) = (BufReader::new(stream), String::new(), 0);
+    while reader.read_line(&mut head).unwrap() > 2 {
+        let last = head.lines().last().unwrap().to_ascii_lowercase();
+        length =
+            last.strip_prefix("content-length:").map_or(length, |it| it.trim().parse().unwrap());
+    }
+    let mut text = vec![0; length];
+    reader.read_exact(&mut text).unwrap();
+    let text = std::str::from_utf8(&text).unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{method} {path} {body}: {text}");
     serde_json::from_str::<Value>(text).unwrap()["value"].clone()
 }

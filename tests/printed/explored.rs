@@ -33,13 +33,13 @@ impl ExplorerServer {
         ExplorerServer { child, address }
     }
 
-    fn get(&self, path: &str) -> PageResponse {
+    pub fn get(&self, path: &str) -> PageResponse {
         requested(&self.address, &format!("GET {path}"), &format!("Host: {}\r\n", self.address))
     }
 
     /// The page at a path.
     #[track_caller]
-    fn page(&self, path: &str) -> String {
+    pub fn page(&self, path: &str) -> String {
         let PageResponse { code, text, .. } = self.get(path);
         assert_eq!(code, 200, "{path}: {text}");
         text
@@ -47,7 +47,7 @@ impl ExplorerServer {
 
     /// Where a path leads.
     #[track_caller]
-    fn moved(&self, path: &str) -> String {
+    pub fn moved(&self, path: &str) -> String {
         let PageResponse { code, head, text } = self.get(path);
         assert_eq!(code, 303, "{path}: {text}");
         let to = head.lines().find_map(|it| it.strip_prefix("Location: "));
@@ -63,7 +63,7 @@ impl Drop for ExplorerServer {
 }
 
 /// The addresses of the enabled actions of a page, with their titles.
-fn actions(page: &str) -> Vec<(String, String)> {
+pub(super) fn actions(page: &str) -> Vec<(String, String)> {
     let table = page.split("<table class=\"actions\">").nth(1).unwrap();
     let table = table.split("</table>").next().unwrap();
     let rows = table.split("<tr id=\"a").skip(1).map(|row| {
@@ -75,7 +75,7 @@ fn actions(page: &str) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn has(page: &str, parts: &[&str]) {
+pub(super) fn has(page: &str, parts: &[&str]) {
     for part in parts {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -271,7 +271,7 @@ fn says_step(page: &str, step: usize, steps: usize) {
 /// A run with a cycle is a counterexample too.
 #[test]
 fn a_run_is_opened_at_its_end() {
-    let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> x = 1 od } ltl p { <> (x == 3) }";
+    let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 ->\nx = 1 od } ltl p { <> (x == 3) }";
     let folder = Folder::with("r.pml", text);
     assert_eq!(folder.run(&["check", "r.pml", "--dir", "d", "--no-trace"]).code, 1);
     let explorer = ExplorerServer::of(&folder, &["d"]);
@@ -282,7 +282,7 @@ fn a_run_is_opened_at_its_end() {
     has(&page, &["<td>claim p</td>", why, "claim p</td><td>its end is not reached here"]);
     assert!(!page.contains("id=\"until\""), "{page}");
     // It stops at lines and actions all the same.
-    let at = explorer.moved("/run/0?break=1");
+    let at = explorer.moved("/run/0?break=2");
     has(&explorer.page(&at), &["the last step stops here"]);
     let PageResponse { code, text, .. } = explorer.get("/at/0?toggle=x+%3D%3D+3");
     assert_eq!(code, 400);
@@ -347,140 +347,6 @@ fn a_walk_runs_to_a_condition() {
         has(notice, &[why]);
         says(&text, "after 0 steps");
     }
-}
-
-/// The breakpoints of a page: their kinds, their texts, and whether the last step stops there.
-fn breakpoints(page: &str) -> Vec<(String, String, bool)> {
-    let section = page.split("<section id=\"breakpoints\">").nth(1).unwrap();
-    let table = section.split("<table>").nth(1).unwrap().split("</table>").next().unwrap();
-    let rows = table.split("<tr").skip(1).map(|row| {
-        let cells: Vec<&str> =
-            row.split("<td>").map(|it| it.split("</td>").next().unwrap()).collect();
-        let text = cells[2].trim_start_matches("<code>").trim_end_matches("</code>");
-        (cells[1].to_owned(), text.to_owned(), row.contains("the last step stops here"))
-    });
-    rows.collect()
-}
-
-/// The button of a line.
-fn line_button<'p>(page: &'p str, line: &str) -> &'p str {
-    let row = page.split(&format!("id=\"{line}\">")).nth(1).unwrap().split("</tr>").next().unwrap();
-    row.split("<button class=\"line\"")
-        .nth(1)
-        .map_or("", |it| it.split("</button>").next().unwrap())
-}
-
-#[test]
-fn a_run_stops_at_breakpoints() {
-    let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
-    // A line without a step has no button. The button of another one names the line.
-    let page = explorer.page("/at/0");
-    assert_eq!(line_button(&page, "l0-1"), "");
-    has(line_button(&page, "l0-4"), &["name=\"toggle\" value=\"4\"", "aria-pressed=\"false\">4"]);
-    // It is set, shown, carried along by every link, and deleted.
-    let set = explorer.moved("/at/0?toggle=4");
-    assert_eq!(set, "/at/0?break=4#l0-4");
-    let page = explorer.page("/at/0?break=4");
-    has(line_button(&page, "l0-4"), &["title=\"delete the breakpoint\"", "aria-pressed=\"true\""]);
-    assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), false)]);
-    assert_eq!(actions(&page)[0].0, "/at/0.0?break=4");
-    has(&page, &["<a href=\"/at/0.0?break=4\"><g"]);
-    assert_eq!(explorer.moved("/at/0?break=4&toggle=4"), "/at/0#l0-4");
-    // A run from the start stops where a process comes to the line.
-    let at = explorer.moved("/run/0?break=4");
-    let page = explorer.page(&at);
-    assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), true)], "{at}");
-    let steps = |at: &str| {
-        let page = explorer.page(at);
-        let step = page.split("<p class=\"verdict\">after ").nth(1).unwrap();
-        step.split(' ').next().unwrap().parse::<usize>().unwrap()
-    };
-    // Actions, with and without the process, and expressions where they begin to hold.
-    let received = explorer.moved("/run/0?break=c%3Fv");
-    assert_eq!(steps(&received), 3);
-    assert_eq!(explorer.moved("/run/0?break=B:+c%3Fv").replace("B%3A+", ""), received);
-    let begun = explorer.moved("/run/0?break=n+%3D%3D+1");
-    assert_eq!(
-        breakpoints(&explorer.page(&begun)),
-        [("expression".to_owned(), "n == 1".to_owned(), true)]
-    );
-    let again = explorer.get(&begun.replace("/at/", "/run/"));
-    assert!(again.code == 200 || steps(&again.head) > steps(&begun), "{}", again.head);
-    // The nearest of several stops, and an expression to run to counts as well.
-    let all = "?break=n+%3D%3D+1&break=c%3Fv&until=len(c)+%3D%3D+1";
-    assert_eq!(steps(&explorer.moved(&format!("/run/0{all}"))), 2);
-    let both = explorer.moved("/run/0?break=n+%3D%3D+1&break=c%3Fv");
-    assert_eq!(steps(&both), 3);
-    let hits: Vec<bool> = breakpoints(&explorer.page(&both)).iter().map(|it| it.2).collect();
-    assert_eq!(hits, [false, true]);
-    // Random steps stop there too, and the same seed repeats them.
-    let random = "/run/0?break=n+%3D%3D+1&by=random&seed=3";
-    let walked = explorer.moved(random);
-    assert!(breakpoints(&explorer.page(&walked))[0].2, "{walked}");
-    assert_eq!(explorer.moved(random), walked);
-    let nowhere = explorer.page("/run/0?break=n+%3D%3D+200");
-    has(&nowhere, &["No state that can be reached from here is at a breakpoint: all "]);
-    let nowhere = explorer.page("/run/0?break=n+%3D%3D+200&until=n+%3D%3D+201&states=3");
-    has(&nowhere, &["No state that satisfies n == 201 or is at a breakpoint was found."]);
-}
-
-#[test]
-fn a_breakpoint_that_cannot_be_set_is_refused() {
-    let folder = Folder::with("c.pml", CHANNEL);
-    let explorer = ExplorerServer::of(&folder, &["c.pml"]);
-    for (text, why) in [
-        ("1", "no step is at line 1 of c.pml"),
-        ("99", "c.pml has no line 99: it has 4"),
-        ("other.pml:3", "the model has no file `other.pml`"),
-        ("nobody+%3D%3D+1", "nobody"),
-        ("n+%2B+1", "`n + 1` is no condition: its value is a number"),
-    ] {
-        let PageResponse { code, text: page, .. } = explorer.get(&format!("/at/0?toggle={text}"));
-        assert_eq!(code, 400, "{text}: {page}");
-        let notice = page.split("id=\"notice\"").nth(1).unwrap().split("</p>").next().unwrap();
-        has(notice, &[why]);
-        assert!(!page.contains("the last step stops here"), "{page}");
-    }
-    // An address with such a breakpoint is no page.
-    let PageResponse { code, text, .. } = explorer.get("/at/0?break=99");
-    assert_eq!(code, 404);
-    has(&text, &["a breakpoint of the address cannot be set: c.pml has no line 99"]);
-    let many: String = (0..900).map(|it| format!("&break=n+%3D%3D+{it}")).collect();
-    let PageResponse { code, text, .. } = explorer.get(&format!("/at/0?{}", &many[1..]));
-    assert_eq!(code, 404);
-    has(&text, &["the texts of the breakpoints have more than 4 KiB in an address"]);
-}
-
-/// A ring of 60,000 states. Its far side is beyond the bound of a search from the start.
-const RING: &str = "int x; active proctype P() { do :: x < 30000 -> x++ :: x > -30000 -> x-- od }";
-
-#[test]
-fn a_shortest_path_comes_from_the_search_directory() {
-    let folder = Folder::with("ring.pml", RING);
-    let args = ["check", "ring.pml", "--dir", "d", "--no-dive", "--reduce", "none"];
-    assert_eq!(folder.run(&args).code, 0);
-    let far = format!("/shortest/0.{}", ["0x12000", "1x20", "0x20"].join("."));
-    let page = ExplorerServer::of(&folder, &["ring.pml"]).page(&far);
-    has(
-        &page,
-        &["No shortest path was found: the search ended at its bound, after 20000 states.</p>"],
-    );
-    assert_eq!(ExplorerServer::of(&folder, &["d"]).moved(&far), "/at/0.0x12000");
-    // The levels of a reduced search may not contain the state, which the page says.
-    folder
-        .write("two.pml", &format!("{RING} byte y; active proctype Q() {{ y = 1; y = 2; y = 3 }}"));
-    assert_eq!(
-        folder.run(&["check", "two.pml", "--dir", "e", "--no-dive", "--por", "stubborn"]).code,
-        0
-    );
-    let page = ExplorerServer::of(&folder, &["e"]).page(&far);
-    has(
-        &page,
-        &[
-            "The search directory has no shortest path: its reductions do not preserve the lengths of paths.",
-        ],
-    );
 }
 
 /// The walk, the effects and the conditions are there in every language.

@@ -10,6 +10,7 @@ mod dives;
 mod drawn;
 mod experts;
 mod explored;
+mod explored_stops;
 mod files;
 mod folded;
 mod hostile;

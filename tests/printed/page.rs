@@ -68,6 +68,7 @@ fn a_page_has_the_counterexample_the_search_and_the_text() {
         "as a message sequence chart</summary>",
         "sent in step 1</title>",
         "The command was:",
+        "Explore this counterexample step by step in a browser:</p><pre>spillway check mixed.pml --reduce none --no-trace --report out.html --explore</pre>",
         "How the search went",
         "Run it again",
         "Made by spillway ",

@@ -329,6 +329,9 @@ fn of_specifications(printed: &mut Printed, folder: &Folder) {
     assert_eq!((&told["states"], &told["states_generated"]), (&json!(3), &json!(4)));
     let told = printed.prints("status", (folder, &["status", "counter"]), 0);
     assert_eq!(told["states_generated"], json!(4));
+    let within = ["check", "Counter.tla", "--constraint", "v < 1"];
+    let told = printed.prints("check", (folder, &within), 0);
+    assert_eq!((&told["states"], &told["constraints"]), (&json!(1), &json!(["v < 1"])));
 }
 
 /// What is printed of a search of a Rust type.

@@ -431,6 +431,14 @@ fn a_saved_path_is_replayed() {
         assert!(ran.out.contains(&line), "{line}: {}", ran.out);
     }
     // The walk goes on from there.
+    // With a number of steps the walk goes on at random.
+    let on = folder.run(&["simulate", "lock.m", "--replay", "way", "--steps", "1"]);
+    let rest = on.out.strip_prefix(&replayed.out).unwrap_or_else(|| panic!("{}", on.out));
+    assert_eq!(
+        (on.code, rest.lines().filter(|it| !it.starts_with("       ")).count()),
+        (1, 1),
+        "{rest}"
+    );
     let further = folder.answered(&["simulate", "lock.m", "--replay", "way", "-i"], "undo 9\nq\n");
     assert!(further.out.starts_with(&replayed.out), "{}", further.out);
     let text = std::fs::read_to_string(folder.path("way")).unwrap();

@@ -9,6 +9,9 @@ use crate::session::{CheckpointEvidence, DirectoryContents};
 use spill::RealDisk;
 use std::path::Path;
 
+/// Why a directory has no path to a state that it does not contain.
+const NOT_STORED: &str = "its levels do not contain this state";
+
 /// The result of a look into the levels of a search directory.
 pub(super) enum StoredPathResult {
     /// A shortest path to the state at the end of the walk.
@@ -30,9 +33,7 @@ pub(super) fn stored_path(
 ) -> Result<StoredPathResult, CommandFailure> {
     let contents = DirectoryContents::read(dir)?;
     let (job, unknown) = (&contents.job, |why| Ok(StoredPathResult::Unknown(why)));
-    let Some(saved) = contents.saved.as_ref().filter(|_| job.runs().is_none()) else {
-        return unknown("it has no states of the model");
-    };
+    let Some(saved) = &contents.saved else { return unknown(NOT_STORED) };
     if job.is_of_specification() {
         return unknown("the encoding of the states of a specification grows");
     }
@@ -46,8 +47,9 @@ pub(super) fn stored_path(
         return unknown("its reductions do not preserve the lengths of paths");
     }
     let mut walk = ModelWalk::new(&*model, walkable(&searched));
+    // Another search may have taken the directory in the meantime.
     if !walk.go(choices) {
-        unreachable!("the unreduced model has the steps of the searched one");
+        return unknown(NOT_STORED);
     }
     let states: Option<Vec<Vec<u8>>> =
         walk.steps.iter().map(|it| it.state().map(<[u8]>::to_vec)).collect();
@@ -55,7 +57,7 @@ pub(super) fn stored_path(
     let control = SearchControl::default();
     let finder = finder(searched.model(), budget.memory, dir, &disk, &control);
     let Some(path) = evidence.path_to_end(&finder, &states)? else {
-        return unknown("its levels do not contain this state");
+        return unknown(NOT_STORED);
     };
     let steps = path.choices.into_iter().map(|it| it as usize);
     let found = std::iter::once(path.start as usize).chain(steps).collect();

@@ -68,7 +68,7 @@ fn walk_from(input: &ModelInput, from: &str, args: &SimulateArgs) -> CommandResu
     })
 }
 
-/// Takes the steps of a saved path, and then those that the user chooses, if they are wanted.
+/// Takes the steps of a saved path, and then those that the user chooses, or the requested number of random ones.
 fn replay(job: &SearchJob, file: &Path, args: &SimulateArgs) -> CommandResult {
     let model = job.unreduced_model()?;
     let searched = model.searched();
@@ -76,9 +76,10 @@ fn replay(job: &SearchJob, file: &Path, args: &SimulateArgs) -> CommandResult {
     saved_path::replay(file, &mut walk)?;
     let walk = PrintedWalk::new(walk, false);
     walk.show_path(usize::MAX);
-    match args.interactive {
-        true => hold_session(session_start(job, walk.path.choices(), args)),
-        false => Ok(exit_code(&walk)),
+    match args.steps {
+        _ if args.interactive => hold_session(session_start(job, walk.path.choices(), args)),
+        Some(_) if !walk.is_violated() => take_random_steps(walk.path, args),
+        _ => Ok(exit_code(&walk)),
     }
 }
 

@@ -172,23 +172,16 @@ impl Interp {
         let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
         let free = free.map(|(id, _)| id).collect();
         let has_slots = program.has_dynamic_processes();
-        let has_committed = !has_slots
-            && (program.processes.values())
-                .flat_map(|process| process.locations.values())
-                .any(|location| location.urgency == Urgency::Committed);
+        let has_committed = !has_slots && has_committed_location(&program);
         let judged = state_properties_of(&program);
-        let assumptions = (program.properties.values())
-            .filter_map(|property| match &property.kind {
-                PropertyKind::Assumption(condition) => Some(condition.clone()),
-                _ => None,
-            })
-            .collect();
-        let constraints = (program.properties.values())
-            .filter_map(|property| match &property.kind {
-                PropertyKind::Constraint(condition) => Some(condition.clone()),
-                _ => None,
-            })
-            .collect();
+        let assumptions = conditions_of(&program, |it| match it {
+            PropertyKind::Assumption(condition) => Some(condition),
+            _ => None,
+        });
+        let constraints = conditions_of(&program, |it| match it {
+            PropertyKind::Constraint(condition) => Some(condition),
+            _ => None,
+        });
         let at_ends = (program.properties.iter())
             .filter_map(|(id, property)| match &property.kind {
                 PropertyKind::AtEnd(condition) => Some((id.0, condition.clone())),
@@ -412,6 +405,16 @@ impl Interp {
             outcome,
         }
     }
+}
+
+fn has_committed_location(program: &Program) -> bool {
+    let mut locations = program.processes.values().flat_map(|it| it.locations.values());
+    locations.any(|it| it.urgency == Urgency::Committed)
+}
+
+/// Returns the conditions of the properties of a kind.
+fn conditions_of(program: &Program, of_kind: fn(&PropertyKind) -> Option<&Expr>) -> Vec<Expr> {
+    program.properties.values().filter_map(|it| of_kind(&it.kind).cloned()).collect()
 }
 
 /// Returns the properties of single states, with their numbers.
