@@ -230,7 +230,8 @@ impl SingleHunt<'_> {
         trail::refuse(command.options.spin_trail.as_deref(), &watched.model)?;
         let finite_runs = search.config.properties.finite_runs;
         let finite_runs = finite_runs.unwrap_or(wanted.default_ended_runs());
-        let watched = watched.without_invariant().reduced(ReductionSelection::default(), finite_runs);
+        let watched =
+            watched.without_invariant().reduced(ReductionSelection::default(), finite_runs);
         let (budget, fairness) = (command.budget(), Fairness::None);
         let options = ProductOptions {
             budget,

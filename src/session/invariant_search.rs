@@ -12,8 +12,7 @@ use super::stored_search::{ReadySession, StoredSearch};
 use super::text_search::{ReductionChoice, TextSearch};
 use super::{
     CheckConfig, DecidedInvariant, DirectoryContents, Error, InMemoryAnswer, LivenessCheck,
-    ProductCheck,
-    SavedLimits, SearchedModel, TextModel,
+    ProductCheck, SavedLimits, SearchedModel, TextModel,
 };
 use crate::model::{Counters, StateSpace as _, SuccessorSink};
 use crate::reduce::ReductionRefusal;

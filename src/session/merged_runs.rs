@@ -10,9 +10,9 @@ use crate::model::{
 };
 use crate::reduce::claim::ClaimProduct;
 use crate::reduce::rewriting::RewrittenProgram;
+use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
-use crate::search::SearchControl;
 use spill::{Error, Result};
 use std::collections::HashMap;
 
@@ -173,5 +173,7 @@ impl StateSpace for RunProduct<'_> {
 }
 
 fn lost(what: &str) -> Error {
-    Error::Source { reason: format!("no run of the model is that of the merged one: {what}").into() }
+    Error::Source {
+        reason: format!("no run of the model is that of the merged one: {what}").into(),
+    }
 }

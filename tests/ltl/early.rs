@@ -35,7 +35,9 @@ fn a_violation_is_found_in_the_level_in_which_the_automaton_accepts_whatever_fol
     assert_eq!((&told["verdict"], &told["stage"]), (&"violated".into(), &"reaching states".into()));
     assert!(told["states"].as_u64().unwrap() < 100, "{told}");
     // Nowhere is everything accepted by this one, and by this one only where nobody comes.
-    for (formula, verdict) in [("[]<> (x == 3)", "violated"), ("(x != 201) W (x == 202)", "verified")] {
+    for (formula, verdict) in
+        [("[]<> (x == 3)", "violated"), ("(x != 201) W (x == 202)", "verified")]
+    {
         let told = on_disk(&bench, &["wide.pml", "--ltl", formula]);
         assert_eq!(told["verdict"], verdict, "{formula}");
         assert!(told["states"].as_u64().unwrap() >= 40_401, "{told}");
@@ -48,7 +50,11 @@ fn there_has_to_be_a_run_on_from_where_everything_is_accepted() {
     let bench = Bench::of([("wide.pml", WIDE), ("ends.pml", ENDS), ("fails.pml", FAILS)]);
     let judged = [
         (&["ends.pml", "--ltl", "(x != 2) W (x == 202)"][..], "violated", "reaching states"),
-        (&["ends.pml", "--ltl", "(x != 2) W (x == 202)", "--deadlock-runs", "ignore"], "verified", "done"),
+        (
+            &["ends.pml", "--ltl", "(x != 2) W (x == 202)", "--deadlock-runs", "ignore"],
+            "verified",
+            "done",
+        ),
         (&["fails.pml", "--ltl", "(x != 2) W (x == 202)"], "verified", "done"),
         // From the first one no run goes on, but from others.
         (&["fails.pml", "--ltl", "(x != 1) W (x == 202)"], "violated", "done"),

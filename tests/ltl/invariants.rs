@@ -52,7 +52,15 @@ fn bench() -> Bench {
 #[test]
 fn an_invariant_is_checked_with_reductions_of_safety() {
     let bench = bench();
-    let plain = bench.parsed(&["check", "counts.pml", "--ltl", "[] (done <= 4)", "--json", "--reduce", "none"]);
+    let plain = bench.parsed(&[
+        "check",
+        "counts.pml",
+        "--ltl",
+        "[] (done <= 4)",
+        "--json",
+        "--reduce",
+        "none",
+    ]);
     for fairness in ["none", "weak"] {
         let weak = ["--fair", "weak"];
         let fair: &[&str] = if fairness == "weak" { &weak } else { &[] };
@@ -121,7 +129,8 @@ fn a_search_is_stopped_and_resumed() {
     for (formula, code) in [("[] (done <= 4)", 0), ("[] (done < 4)", 1)] {
         let dir = format!("d{code}");
         let begin = ["check", "counts.pml", "--ltl", formula, "--dir", &dir, "--max-states", "20"];
-        let Told { code: begun, out, err } = bench.run(&[&begin[..], &["--reduce", "dead"]].concat());
+        let Told { code: begun, out, err } =
+            bench.run(&[&begin[..], &["--reduce", "dead"]].concat());
         assert_eq!(begun, 3, "{out}{err}");
         assert!(err.contains("stopped at a checkpoint"), "{err}");
         assert!(out.contains("as an invariant, reduced by dead variables"), "{out}");
@@ -131,13 +140,20 @@ fn a_search_is_stopped_and_resumed() {
         assert!(trace.out.contains("incomplete"), "{}{}", trace.out, trace.err);
         let resumed = bench.run(&["resume", &dir]);
         assert_eq!(resumed.code, code, "{}{}", resumed.out, resumed.err);
-        assert!(resumed.out.contains("as an invariant, reduced by dead variables"), "{}", resumed.out);
+        assert!(
+            resumed.out.contains("as an invariant, reduced by dead variables"),
+            "{}",
+            resumed.out
+        );
         // The result stays.
         let again = bench.run(&["resume", &dir]);
         assert!(again.err.contains("this is its result"), "{}", again.err);
         assert_eq!(again.out, resumed.out);
         let trace = bench.run(&["trace", &dir]);
-        assert_eq!(trace.out.contains("4 steps") || trace.out.contains("whatever follows"), code == 1);
+        assert_eq!(
+            trace.out.contains("4 steps") || trace.out.contains("whatever follows"),
+            code == 1
+        );
         let status = bench.parsed(&["status", &dir, "--json"]);
         let verdict = if code == 0 { "verified" } else { "violated" };
         assert_eq!((&status["verdict"], &status["stage"]), (&json!(verdict), &json!("invariant")));
@@ -147,7 +163,9 @@ fn a_search_is_stopped_and_resumed() {
 #[test]
 fn errors_follow_where_the_model_has_no_other_property() {
     let bench = bench();
-    let model = format!("{COUNTS}active proctype Q() {{ done == 3; done = 1 / (done - 3) }}\nltl few {{ [] (done <= 4) }}\n");
+    let model = format!(
+        "{COUNTS}active proctype Q() {{ done == 3; done = 1 / (done - 3) }}\nltl few {{ [] (done <= 4) }}\n"
+    );
     bench.write("own.pml", &model);
     let Told { code, out, err } = bench.run(&["check", "own.pml"]);
     assert_eq!(code, 1, "{out}{err}");

@@ -48,7 +48,8 @@ fn check(watched: LivenessCheck, selection: &ReductionSelection, on_disk: bool) 
     let ended = FiniteRunPolicy::Stutter;
     let watched = watched.reduced(selection.clone(), ended);
     let (config, control) = (CheckConfig::default(), SearchControl::default());
-    let budget = SearchBudget { exec: ExecutionMode::Interp, ..SearchBudget::of(&config.limits, false) };
+    let budget =
+        SearchBudget { exec: ExecutionMode::Interp, ..SearchBudget::of(&config.limits, false) };
     let options = ProductOptions {
         budget,
         finite_runs: ended,
@@ -132,7 +133,9 @@ active proctype P() {
 }
 ";
     let bench = Bench::of([("m.pml", model)]);
-    for formula in ["<>[] (x == 1)", "[]<> (x == 0) -> <>[] (x == 0)", "!([]<> (x == 1) && []<> (x == 0))"] {
+    for formula in
+        ["<>[] (x == 1)", "[]<> (x == 0) -> <>[] (x == 0)", "!([]<> (x == 1) && []<> (x == 0))"]
+    {
         let args = ["check", "m.pml", "--ltl", formula, "--reduce", "merge"];
         let told = bench.run(&args);
         assert_eq!((told.code, &*told.err), (1, ""), "{}", told.out);
@@ -157,7 +160,8 @@ fn what_counts_repetitions_or_is_symmetric_or_fair_is_not_merged() {
     let counts = bench.run(&["check", "m.pml", "--ltl", "X X X (x == 0)", "--reduce", "merge"]);
     assert!(counts.flat().contains("the property counts repetitions of a state"), "{}", counts.out);
     assert!(!counts.out.contains("reduced by"), "{}", counts.out);
-    let both = bench.run(&["check", "m.pml", "--ltl", "<>[] (x == 0)", "--reduce", "merge,symmetry"]);
+    let both =
+        bench.run(&["check", "m.pml", "--ltl", "<>[] (x == 0)", "--reduce", "merge,symmetry"]);
     assert!(both.out.contains("not reduced  by merged transitions"), "{}{}", both.out, both.err);
     let fair = ["check", "m.pml", "--ltl", "<>[] (x == 0)", "--reduce", "merge", "--fair", "weak"];
     assert_eq!(bench.run(&fair).code, 2);

@@ -98,7 +98,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     nothing_found: "every part of the model can influence a checked property",
     saving: SavingMeasure::States,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |program, checks, _| refusal(program, checks) },
+    method: ReductionMethod::Rewrite {
+        rewrite,
+        refuse: |program, checks, _| refusal(program, checks),
+    },
 };
 
 /// Rewrites a program.

@@ -90,7 +90,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     nothing_found: "no place or transition of the net can be removed",
     saving: SavingMeasure::StableStates,
     detect,
-    method: ReductionMethod::Rewrite { rewrite, refuse: |program, checks, _| refusal(program, checks) },
+    method: ReductionMethod::Rewrite {
+        rewrite,
+        refuse: |program, checks, _| refusal(program, checks),
+    },
 };
 
 /// Rewrites a program.

@@ -118,7 +118,7 @@ impl RandomProduct {
     fn takes_all_ascending(&self, state: &[u8]) -> bool {
         let system = state[0];
         let leads_down = self.chosen[usize::from(system)].iter().any(|&to| to <= system);
-        leads_down && system % 2 == 0
+        leads_down && system.is_multiple_of(2)
     }
 
     /// Returns whether some transitions of a state are not chosen.
