@@ -89,8 +89,9 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
         Ran::Refused(why) | Ran::GaveUp(why) => return FormulaComparison::Skipped(why),
     };
     let mut census = FormulaCensus::default();
-    // For `pan -f` a process whose `provided` clause is false is not blocked, so fair runs are missing.
-    let all: &[Fairness] = match !is_moving || system.contains("provided") {
+    // For `pan -f` a process is not blocked by its `provided` clause or its priority, so fair runs are missing.
+    let is_held_back = ["provided", "priority"].into_iter().any(|it| system.contains(it));
+    let all: &[Fairness] = match !is_moving || is_held_back {
         true => &[Fairness::None],
         false => &[Fairness::None, Fairness::Weak],
     };

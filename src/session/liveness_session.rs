@@ -9,7 +9,6 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
-use crate::model::ExecutionMode;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::{ReductionKind, merge};
 use crate::search::checkpoint::SavedSearch;
@@ -84,13 +83,7 @@ pub fn with_product<'c, R, E: From<Error>>(
     let model = &check.model;
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let is_invariant = check.invariant().is_some();
-    // A search for violating states compiles the program with the invariant.
-    let runs: ExecutableProgram<'c> = match is_invariant {
-        true => {
-            model.runnable(&model.wished, analysis, |it| Executor::new(it, ExecutionMode::Interp))
-        }
-        false => model.runnable(&model.wished, analysis, executor),
-    };
+    let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
     let executor = runs.executor().clone();
     let searched = check.searched_by(&product, runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
