@@ -67,7 +67,7 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
     let explored = match ours::explore(&promela::LANGUAGE, system) {
         Answer::Explored(explored) => explored,
         Answer::Large => return FormulaComparison::Skipped("too many states".into()),
-        Answer::Refused(why) => return FormulaComparison::Skipped(why),
+        Answer::Refused(_) => return FormulaComparison::Skipped("the model is rejected".into()),
     };
     let mut checks = explored.outcome.findings.iter().map(|(check, _)| check);
     if checks.any(|it| it != Violation::Deadlock) {
@@ -86,7 +86,8 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
     let text = if is_moving { moving.clone() } else { with_formulas(system, &formulas) };
     let theirs = match spin(&text, folder) {
         Ran::Answer(theirs) => theirs,
-        Ran::Refused(why) | Ran::GaveUp(why) => return FormulaComparison::Skipped(why),
+        Ran::Refused(_) => return FormulaComparison::Skipped("SPIN rejects the model".into()),
+        Ran::GaveUp(why) => return FormulaComparison::Skipped(why),
     };
     let mut census = FormulaCensus::default();
     // For `pan -f` a process is not blocked by its `provided` clause or its priority, so fair runs are missing.
