@@ -25,6 +25,7 @@ mod models;
 mod ours;
 mod partial_order;
 mod shrink;
+mod spin_claims;
 mod subject;
 #[path = "../../tests/support/mod.rs"]
 mod support;

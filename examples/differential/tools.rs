@@ -22,19 +22,6 @@ pub struct Theirs {
     pub stopped: bool,
 }
 
-/// SPIN's verdicts on the formulas of a model.
-pub struct ClaimVerdicts {
-    /// For each formula, whether some run violates it, and whether a weakly fair run does. `None` if it is undecided.
-    violated: Vec<[Option<bool>; 2]>,
-}
-
-impl ClaimVerdicts {
-    /// Returns whether a formula is violated, by some run or by a weakly fair one. `None` if SPIN does not decide it.
-    pub fn of(&self, number: usize, is_fair: bool) -> Option<bool> {
-        self.violated[number][usize::from(is_fair)]
-    }
-}
-
 /// The outcome of running a tool.
 pub enum Ran<T = Theirs> {
     /// An answer.
@@ -53,7 +40,7 @@ pub fn is_installed(program: &str, flag: &str) -> bool {
 }
 
 /// Runs a program. Returns the exit code and both outputs; `None` if it took too long.
-fn run(command: &mut Command, folder: &Path) -> Option<(i32, String)> {
+pub fn run(command: &mut Command, folder: &Path) -> Option<(i32, String)> {
     let path = folder.join("output");
     let output = std::fs::File::create(&path).ok()?;
     command.stdin(Stdio::null()).current_dir(folder);
@@ -84,7 +71,7 @@ fn before(text: &str, word: &str) -> Option<u64> {
 
 /// Makes SPIN's verifier of a model, compiled with these macros. `CC` compiles it; a fast compiler such as `tcc` is
 /// best. Returns the failure, if there is one.
-fn make_verifier<T>(text: &str, macros: &[&str], folder: &Path) -> Option<Ran<T>> {
+pub fn make_verifier<T>(text: &str, macros: &[&str], folder: &Path) -> Option<Ran<T>> {
     let compiler = std::env::var("CC").unwrap_or("cc".into());
     if std::fs::write(folder.join("model.pml"), text).is_err() {
         return Some(Ran::GaveUp("the model cannot be written".into()));
@@ -104,26 +91,6 @@ fn make_verifier<T>(text: &str, macros: &[&str], folder: &Path) -> Option<Ran<T>
         Some((_, said)) => Some(Ran::GaveUp(format!("pan.c is not compiled: {said}"))),
         None => Some(Ran::GaveUp("the compiler does not end".into())),
     }
-}
-
-/// Runs SPIN's verifier of acceptance cycles for the formulas `f0`, `f1` and so on of a model, for all runs and for
-/// weakly fair runs.
-pub fn spin_claims(text: &str, formulas: usize, folder: &Path) -> Ran<ClaimVerdicts> {
-    if let Some(failed) = make_verifier(text, &["-DNOREDUCE", "-DNFAIR=4"], folder) {
-        return failed;
-    }
-    let violated = |number: usize, fairness: &[&str]| {
-        let mut pan = Command::new(folder.join("pan"));
-        pan.args(["-a", "-w16", "-m50000", "-N", &format!("f{number}")]).args(fairness);
-        let (_, said) = run(&mut pan, folder)?;
-        if said.contains("max search depth too small") {
-            return None;
-        }
-        let (_, rest) = said.split_once(", errors: ")?;
-        rest.split_whitespace().next()?.parse::<u64>().ok().map(|errors| errors > 0)
-    };
-    let verdicts = |number| [violated(number, &[]), violated(number, &["-f"])];
-    Ran::Answer(ClaimVerdicts { violated: (0..formulas).map(verdicts).collect() })
 }
 
 /// Runs SPIN's verifier: without optimisations of its graph, with all errors, over the whole state space.

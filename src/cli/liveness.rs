@@ -152,10 +152,9 @@ fn search(
     let selection = request.selection.clone();
     let watched = watched.reduced(request, ended);
     if watched.invariant().is_none() {
-        if let Some(flag) = reduce::liveness_unsafe_flag(reductions) {
-            let default = (errors == ErrorPolicy::CheckNext).then_some(watched.name.as_str());
-            return Err(refused(&flag, default));
-        }
+        let default = (errors == ErrorPolicy::CheckNext).then_some(watched.name.as_str());
+        let flag = reduce::liveness_unsafe_flag(reductions);
+        flag.map_or(Ok(()), |flag| Err(refused(&flag, default)))?;
         refuse_beside(fairness, &selection, args.config.search.shortest)?;
     }
     let shortest = args.config.search.shortest;
@@ -182,22 +181,28 @@ fn search(
             }
             Some(judged) => {
                 preparation.check_not_stopped()?;
-                let unused = judged.searched.stack().unused_reductions();
-                let is_listed =
-                    |it: &ReductionRefusal| it.reductions.iter().any(|name| reductions.lists(name));
-                for ReductionRefusal { name, reason, .. } in unused.into_iter().filter(is_listed) {
-                    let why = report::print_refusal(&reason);
-                    warn(format!("warning: {name} is not applied: {why}"));
-                }
-                // A search for a violating state has reductions of its own.
-                if judged.check.invariant().is_none() {
-                    let unused = reduce::unused_reductions(args, judged.searched);
-                    unused.iter().for_each(|it| warn(format!("warning: {it}")));
-                }
+                warn_of_reductions(args, judged);
                 begin(judged, args, errors, &preparation)
             }
         },
     )
+}
+
+/// Warns of requested reductions that the product does not use.
+fn warn_of_reductions(args: &CheckCommand, judged: &ProductCheck<'_, '_>) {
+    // A search for a violating state has reductions of its own.
+    if judged.check.invariant().is_some() {
+        return;
+    }
+    let reductions = &args.config.search.reductions;
+    let is_listed = |it: &ReductionRefusal| it.reductions.iter().any(|name| reductions.lists(name));
+    let unused = judged.searched.stack().unused_reductions();
+    for ReductionRefusal { name, reason, .. } in unused.into_iter().filter(is_listed) {
+        let why = report::print_refusal(&reason);
+        warn(format!("warning: {name} is not applied: {why}"));
+    }
+    let unused = reduce::unused_reductions(args, judged.searched);
+    unused.iter().for_each(|it| warn(format!("warning: {it}")));
 }
 
 /// Begins a search and prints its result.

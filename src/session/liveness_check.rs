@@ -170,9 +170,9 @@ impl LivenessCheck {
         }
         let name = name(&observed, read.as_ref(), &kept);
         let automaton = violation_automaton(&observed, read.as_ref(), &name)?;
-        let property = InvariantProperty { observed: &observed, name: &name };
-        let invariant =
-            property.model(language, &sources, &options, &loaded, automaton.as_ref())?;
+        let program = automaton.as_ref();
+        let program = program.and_then(|it| observed.as_invariant(&loaded.program, &name, it));
+        let invariant = program.map(|it| invariant_model(language, &sources, &options, it));
         match &automaton {
             Some(automaton) if automaton.is_empty() => {}
             Some(automaton) => observed.add_as_claim(&mut loaded.program, &name, automaton),
@@ -180,8 +180,8 @@ impl LivenessCheck {
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
         // A state of one is then a state of the other.
-        let is_alike = |it: &Box<TextModel>| it.interp.layout() == model.interp.layout();
-        let invariant = invariant.filter(is_alike);
+        let is_alike = |it: &TextModel| it.interp.layout() == model.interp.layout();
+        let invariant = invariant.transpose()?.filter(is_alike).map(Box::new);
         let ignores_repetitions = match &observed.spec {
             TemporalSpec::Formula(formula) => !formula.has_next(),
             _ => matches!(kept, SavedProperty::Accept | SavedProperty::Progress),
@@ -368,30 +368,17 @@ impl LivenessCheck {
     }
 }
 
-/// A temporal property that may be equivalent to an invariant.
-struct InvariantProperty<'p> {
-    observed: &'p TemporalProperty,
-    name: &'p str,
-}
-
-impl InvariantProperty<'_> {
-    /// Returns the model with the invariant, if the property is equivalent to one.
-    fn model(
-        &self,
-        language: &'static Language,
-        sources: &SourceMap,
-        options: &Options,
-        loaded: &LoadedModel,
-        automaton: Option<&Automaton>,
-    ) -> Result<Option<Box<TextModel>>, Error> {
-        let InvariantProperty { observed, name } = *self;
-        let program = automaton.and_then(|it| observed.as_invariant(&loaded.program, name, it));
-        let Some(program) = program else { return Ok(None) };
-        let names = loaded.names.clone();
-        let loaded = LoadedModel { program, warnings: Vec::new(), property: None, names };
-        let (model, _) = TextModel::of(language, sources.clone(), options.clone(), loaded)?;
-        Ok(Some(Box::new(model)))
-    }
+/// Builds the model of a program that has an invariant in place of an automaton. Names that its text declares are known
+/// from the model with the automaton.
+fn invariant_model(
+    language: &'static Language,
+    sources: &SourceMap,
+    options: &Options,
+    program: Program,
+) -> Result<TextModel, Error> {
+    let (warnings, names) = (Vec::new(), Vec::new());
+    let loaded = LoadedModel { program, warnings, property: None, names };
+    TextModel::of(language, sources.clone(), options.clone(), loaded).map(|(model, _)| model)
 }
 
 /// Returns the source of a property for the front end, and its automaton if the property is one.

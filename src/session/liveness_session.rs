@@ -9,7 +9,6 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
-use crate::model::ExecutionMode;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::{ReductionKind, merge};
 use crate::search::checkpoint::SavedSearch;
@@ -84,26 +83,21 @@ pub fn with_product<'c, R, E: From<Error>>(
     let model = &check.model;
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let is_invariant = check.invariant().is_some();
-    // A search for violating states compiles the program with the invariant.
-    let runs: ExecutableProgram<'c> = match is_invariant {
-        true => {
-            model.runnable(&model.wished, analysis, |it| Executor::new(it, ExecutionMode::Interp))
-        }
-        false => model.runnable(&model.wished, analysis, executor),
-    };
+    let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
     let executor = runs.executor().clone();
     let searched = check.searched_by(&product, runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let merged = runs.merged().filter(|_| searched.stack().member(merge::ENTRY.name).is_some());
     let states = if shortest { u64::MAX } else { SHORTENING_STATES_MAX };
-    let needs_shortening = shortest || omits_steps || is_invariant || merged.is_some();
-    let shortening = needs_shortening.then(|| RunShortening {
+    let needs_shortening = shortest || omits_steps || merged.is_some();
+    let shortening = (needs_shortening || is_invariant).then(|| RunShortening {
         all_steps: match merged {
             // A run that was found is one of the program as written.
             Some(_) => check.as_written(),
             None => check.with_all_steps(&searched, runs, analysis),
         },
         states,
+        only_of_invariants: !needs_shortening,
     });
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
     let product = product.with_merged(merged).with_shortening(shortening).with_hunts(hunts);

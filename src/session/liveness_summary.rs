@@ -169,7 +169,7 @@ impl LivenessSummary {
         control: &SearchControl,
     ) -> LivenessSummary {
         let ProbeVerdict::Found(found) = &self.found else { return self };
-        if self.is_shortest() {
+        if self.is_shortest() || !judged.shortens(self.invariant.is_some()) {
             return self;
         }
         let ShorterRun { lasso, below, steps, states, is_shortest: is_done } =

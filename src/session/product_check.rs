@@ -36,6 +36,8 @@ pub struct RunShortening<'m> {
     pub all_steps: SearchedModel<'m>,
     /// The most states that are visited.
     pub states: u64,
+    /// Whether only runs are shortened that a search for a violating state found.
+    pub only_of_invariants: bool,
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
@@ -88,6 +90,12 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
     /// Sets the search for a shorter run. With fairness there is none.
     pub fn with_shortening(self, shortening: Option<RunShortening<'m>>) -> ProductCheck<'p, 'm> {
         ProductCheck { shortening: shortening.filter(|_| self.fair.is_none()), ..self }
+    }
+
+    /// Returns whether a shorter run is searched for than one that was found by a search for a violating state, or
+    /// otherwise.
+    pub fn shortens(&self, is_by_invariant: bool) -> bool {
+        self.shortening.as_ref().is_some_and(|it| is_by_invariant || !it.only_of_invariants)
     }
 
     /// Returns the most states that the search for a shorter run visits.

@@ -298,7 +298,7 @@ fn search_runs(
                 let result = match dir {
                     Some(dir) if goes_on => {
                         let (directory, contents) = SearchDirectory::open(dir, limits.disk_limit)?;
-                        if contents.job.digest() != job.digest() {
+                        if !contents.job.is_of_same_runs(&job) {
                             let taken = DirectoryConflict::Otherwise;
                             return Err(Error::Taken(dir.to_path_buf(), taken));
                         }

@@ -141,6 +141,19 @@ impl SearchJob {
         Ok(Box::new(TextModel::load(language, sources, options)?.0))
     }
 
+    /// Returns whether a directory with this job belongs to a check of a temporal property with the other job. That of a
+    /// search for a violating state has another model.
+    pub(super) fn is_of_same_runs(&self, other: &SearchJob) -> bool {
+        if !self.is_of_invariant() {
+            return self.digest == other.digest;
+        }
+        let of_product =
+            |it: &SavedRunProperty| SavedRunProperty { is_invariant: false, ..it.clone() };
+        self.runs.as_ref().map(of_product) == other.runs
+            && self.files == other.files
+            && self.config == other.config
+    }
+
     /// Returns whether the model is a specification.
     pub fn is_of_specification(&self) -> bool {
         Language::from_name(&self.language).is_some_and(|it| !it.has_programs())

@@ -159,7 +159,7 @@ fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
            whatever the model does\n";
     assert!(out.starts_with(expected), "{out}");
     for flags in
-        [&["--no-deadlock"][..], &["--reduce", "merge"], &["--keep-going"], &["--store", "raw"]]
+        [&["--no-deadlock"][..], &["--reduce", "slice"], &["--keep-going"], &["--store", "raw"]]
     {
         let (code, _, err) = bench.check(&[&["stays.dve", "--ltl", "L"][..], flags].concat());
         assert_eq!(code, 2, "{err}");

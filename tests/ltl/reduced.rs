@@ -91,7 +91,11 @@ fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> 
     let all_steps = watched.with_all_steps(&searched, runs(), &largest);
     let executor = runs().executor().clone();
     let judged = ProductCheck::new(watched, product, &searched, &executor, Fairness::None).unwrap();
-    let judged = judged.with_shortening(Some(RunShortening { all_steps, states: u64::MAX }));
+    let judged = judged.with_shortening(Some(RunShortening {
+        all_steps,
+        states: u64::MAX,
+        only_of_invariants: false,
+    }));
     let shorter =
         judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
     assert!(shorter.is_shortest);

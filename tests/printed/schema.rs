@@ -209,7 +209,11 @@ fn of_runs(printed: &mut Printed, folder: &Folder) {
     let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od }
         active proctype Q() { byte y; do :: y = 1 - y od }";
     folder.write("rounds.pml", text);
-    let flags = ["--ltl", "[] (x <= 3)", "--reduce", "por", "--max-states", "1", "--dir", "rounds"];
+    let by_states = ["check", "rounds.pml", "--ltl", "[] (x <= 3)", "--reduce", "por"];
+    let told = printed.prints("check_runs", (folder, &by_states), 0);
+    assert_eq!(told["stage"], "invariant");
+    let flags =
+        ["--ltl", "[]<> (x <= 3)", "--reduce", "por", "--max-states", "1", "--dir", "rounds"];
     printed.prints("check_runs", (folder, &[&["check", "rounds.pml"], &flags[..]].concat()), 3);
     let told = printed.prints("check_runs", (folder, &["resume", "rounds"]), 0);
     assert!(told["round"]["number"].as_u64().unwrap() > 1, "{told}");

@@ -478,6 +478,24 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         }
     }
 
+    /// Describes how the search was done, and how far it is.
+    fn how_it_searched(&self) -> String {
+        let how = reductions(&self.reduced_by());
+        match self.summary.stage {
+            _ if self.summary.invariant.is_some() => format!("as an invariant, {how}"),
+            LivenessStage::Memory => format!("in memory, {how}"),
+            LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
+            LivenessStage::Sweeping(SweepStatus { stage, sweeps, set, round }) => {
+                let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
+                let rounds = round.map_or_else(String::new, |it| {
+                    let full = count(it.full_states, "state");
+                    format!(", round {}: {full} fully expanded", it.number)
+                });
+                format!("on disk, {how}: {stage}, {sweeps}, {set} left{rounds}")
+            }
+        }
+    }
+
     /// Returns the result as text, with the run that was found.
     pub(super) fn text(
         &self,
@@ -503,21 +521,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         };
         let found = format!("{states}, {transitions} {of}");
         out += &report::row("found", &found);
-        let how = reductions(&self.reduced_by());
-        let searched_so = match told.stage {
-            _ if told.invariant.is_some() => format!("as an invariant, {how}"),
-            LivenessStage::Memory => format!("in memory, {how}"),
-            LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
-            LivenessStage::Sweeping(SweepStatus { stage, sweeps, set, round }) => {
-                let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
-                let rounds = round.map_or_else(String::new, |it| {
-                    let full = count(it.full_states, "state");
-                    format!(", round {}: {full} fully expanded", it.number)
-                });
-                format!("on disk, {how}: {stage}, {sweeps}, {set} left{rounds}")
-            }
-        };
-        out += &report::row("searched", &searched_so);
+        out += &report::row("searched", &self.how_it_searched());
         if let Some(strategy) = &told.strategy {
             out += &report::row("hunt", &format!("{strategy} found the run"));
         }
