@@ -475,7 +475,7 @@ fn a_specification_has_the_same_dictionaries_in_tasks() {
     let benches = [Bench::new(), Bench::new()];
     for bench in &benches {
         for file in ["mailboxes.tla", "mailboxes.cfg"] {
-            bench.write(file, &std::fs::read_to_string(format!("{models}/{file}")).unwrap());
+            bench.write(file, std::fs::read_to_string(format!("{models}/{file}")).unwrap());
         }
     }
     let [alone, bench] = &benches;
