@@ -2,12 +2,13 @@
 
 use super::PartialOrderMethod;
 use super::choice_cache::ChoiceCache;
-use super::deletion::{ContainingSets, DeletionSearch};
+use super::deletion::{ContainingSets, DeletionGoal, DeletionSearch};
 use super::enabling_sets::{EnablingSets, ObservedState};
 use super::fact_dependence::FactDependence;
 use super::multi_stubborn::{MultiStubbornSearch, SEVERAL_MAX};
 use super::processes::ProcessSetChoice;
 use super::relation::MemberRelation;
+use super::singletons::{SingletonRules, SingletonSearch};
 use super::state_facts::EnabledSetFacts;
 use super::stubborn::{ClosureRules, StubbornClosure};
 use spillway_analysis::bit_sets::{self, BitMatrix};
@@ -32,10 +33,18 @@ pub(super) struct TransitionChooser {
     confluent: Vec<u64>,
     /// The processes, for the methods that choose whole processes.
     processes: Option<ProcessSetChoice>,
-    /// The sets that contain each member, for the methods that use closed sets.
-    having: Option<ContainingSets>,
+    /// The tables of the methods that use closed sets.
+    having: Option<ClosedSetTables>,
     /// Words of a set of instances.
     words: usize,
+}
+
+/// The tables for closed sets.
+#[derive(Clone, Debug)]
+struct ClosedSetTables {
+    /// The sets that contain each member.
+    containing: ContainingSets,
+    singletons: SingletonRules,
 }
 
 /// The instances whose transitions ascend in the order of the states.
@@ -73,9 +82,13 @@ struct ClosedSetSearch {
     /// The enabled instances, as a set of members.
     enabled: Vec<u64>,
     needs: EnablingSets,
+    singletons: SingletonSearch,
     closure: StubbornClosure,
     deletion: DeletionSearch,
     best: Vec<u64>,
+    /// The wanted and the unwanted members of a deletion.
+    wanted: Vec<u64>,
+    unwanted: Vec<u64>,
 }
 
 /// The cost of a closed set. Fewer enabled members come first.
@@ -116,8 +129,18 @@ pub(super) struct TransitionChoice<'r> {
 impl ChooserBuffers {
     /// Returns the number of members examined since the last call.
     pub fn take_examined(&mut self) -> u64 {
-        let ClosedSetSearch { closure, deletion, .. } = &mut self.sets;
-        std::mem::take(&mut closure.looked) + std::mem::take(&mut deletion.looked)
+        let ClosedSetSearch { singletons, closure, deletion, .. } = &mut self.sets;
+        let all = [&mut singletons.looked, &mut closure.looked, &mut deletion.looked];
+        all.into_iter().map(std::mem::take).sum()
+    }
+}
+
+impl ClosedSetTables {
+    fn new(relation: &MemberRelation, asking: &FactDependence) -> ClosedSetTables {
+        ClosedSetTables {
+            containing: ContainingSets::new(relation),
+            singletons: SingletonRules::new(relation, asking),
+        }
     }
 }
 
@@ -129,18 +152,20 @@ impl TransitionChooser {
         climbing: Option<AscendingInstances>,
         confluent: Vec<u64>,
     ) -> TransitionChooser {
+        let asking = FactDependence::new(&relation);
         let (processes, having) = match method {
             PartialOrderMethod::Stubborn
             | PartialOrderMethod::Conditional
             | PartialOrderMethod::ConfluentConditional
-            | PartialOrderMethod::Simultaneous => (None, Some(ContainingSets::new(&relation))),
+            | PartialOrderMethod::Simultaneous => {
+                (None, Some(ClosedSetTables::new(&relation, &asking)))
+            }
             PartialOrderMethod::Sleep | PartialOrderMethod::Confluence => (None, None),
             PartialOrderMethod::Local
             | PartialOrderMethod::LocalSleep
             | PartialOrderMethod::Overman => (Some(ProcessSetChoice::new(&relation)), None),
         };
         let words = bit_sets::words_of(relation.instances);
-        let asking = FactDependence::new(&relation);
         TransitionChooser {
             number,
             relation,
@@ -168,7 +193,8 @@ impl TransitionChooser {
 
     /// Returns the approximate size in bytes.
     pub fn bytes(&self) -> usize {
-        self.relation.bytes()
+        let tables = self.having.as_ref().map_or(0, |it| it.singletons.bytes());
+        self.relation.bytes() + tables
     }
 
     /// Shares the choices of another chooser if both always choose the same. Returns whether they do.
@@ -429,67 +455,126 @@ impl TransitionChooser {
         further.find(closure, best, several);
     }
 
-    /// Finds the set with the fewest enabled members, among the closures from each enabled member and a set found by
-    /// deletion. Of several, one that contains all monitors has priority, then the first.
+    /// Finds a closed set with few enabled members: one with a single enabled member, or a minimal one.
     fn stubborn(&self, seen: ObservedState, drawing: &[u64], sets: &mut ClosedSetSearch) {
-        let ClosedSetSearch { needs, closure, deletion, best, .. } = sets;
+        let all = bit_sets::count(seen.enabled);
+        let Some(tables) = self.having.as_ref().filter(|_| all > 1) else { return };
+        if !self.find_singleton(seen, drawing, tables, sets) {
+            self.find_minimal(seen, &tables.containing, sets);
+        }
+    }
+
+    /// Finds the cheapest set with a single enabled member, the first of several. Returns whether there is one.
+    fn find_singleton(
+        &self,
+        seen: ObservedState,
+        drawing: &[u64],
+        tables: &ClosedSetTables,
+        sets: &mut ClosedSetSearch,
+    ) -> bool {
+        let ClosedSetSearch { singletons, best, .. } = sets;
         let (relation, all) = (&self.relation, bit_sets::count(seen.enabled));
-        let Some(having) = self.having.as_ref().filter(|_| all > 1) else { return };
-        needs.update(self.number, relation, &self.asking, seen);
-        let rules = self.rules(needs);
-        closure.forget(relation);
-        // Most choices are a single member. A closure that looks for one ends at the second enabled member.
-        let mut single = None;
+        singletons.observe(&tables.singletons, &self.asking, seen);
+        let mut least = None;
         for seed in bit_sets::members(seen.enabled).filter(|it| !bit_sets::has(drawing, *it)) {
-            closure.begin_with(relation, seed);
-            if closure.close(rules, seen, 1) {
-                let cost = self.cost(seen, &closure.set, 1, all);
-                if cost.enabled == 1 && single.is_none_or(|least| cost < least) {
-                    single = Some(cost);
-                    best.clone_from(&closure.set);
-                }
-                if cost == SetCost::LEAST {
-                    break;
-                }
+            if !singletons.close(&tables.singletons, relation, seen, seed) {
+                continue;
+            }
+            let cost = self.cost(seen, &singletons.set, 1, all);
+            if cost.enabled == 1 && least.is_none_or(|least| cost < least) {
+                least = Some(cost);
+                best.clone_from(&singletons.set);
+            }
+            if cost == SetCost::LEAST {
+                break;
             }
         }
-        if single.is_some() {
+        least.is_some()
+    }
+
+    /// Finds a minimal set by deletion. If the proviso makes it cost as much as all enabled members, finds one with the
+    /// members that the proviso demands.
+    fn find_minimal(
+        &self,
+        seen: ObservedState,
+        containing: &ContainingSets,
+        sets: &mut ClosedSetSearch,
+    ) {
+        let ClosedSetSearch { needs, deletion, best, wanted, unwanted, .. } = sets;
+        let all = bit_sets::count(seen.enabled);
+        needs.update(self.number, &self.relation, &self.asking, seen);
+        let rules = self.rules(needs);
+        let any = DeletionGoal { rules, containing, seen, wanted: seen.enabled, unwanted: &[] };
+        if !deletion.run(any) || bit_sets::is_subset(seen.enabled, &deletion.set) {
             return;
         }
-        closure.forget(relation);
-        // The set of all enabled members is the last resort.
-        let mut least = SetCost { enabled: all, reexpanded: u32::MAX };
-        for seed in bit_sets::members(seen.enabled) {
-            let most = self.most(least, all);
-            if most == 0 {
-                return;
-            }
-            // Until a smaller set is found, a universal seed gives all enabled members again.
-            if least.enabled == all && bit_sets::has(drawing, seed) {
-                continue;
-            }
-            closure.begin_with(relation, seed);
-            if !closure.close(rules, seen, most) {
-                // The selected enabling sets depend on the set so far, so a closure from another seed that reaches
-                // this one may be smaller. The seed is avoided only if its closure exceeded the best set or met an
-                // avoided member.
-                if closure.enabled > least.enabled || closure.has_avoided {
-                    closure.avoid(seed);
-                }
-                continue;
-            }
-            let cost = self.cost(seen, &closure.set, closure.enabled, all);
-            if cost < least {
-                least = cost;
-                best.clone_from(&closure.set);
-            }
+        best.clone_from(&deletion.set);
+        let cost = self.cost(seen, &deletion.set, deletion.enabled(seen), all);
+        if self.climbing.is_none() {
+            return self.find_cheaper_closure(seen, cost, sets);
         }
-        // Among sets of equal cost, closures have fewer disabled members.
-        deletion.run(rules, having, seen);
-        let cost = self.cost(seen, &deletion.set, deletion.enabled, all);
-        if deletion.enabled < all && cost < least {
+        if cost.enabled == all
+            && self.mark_demanded(seen, wanted, unwanted)
+            && deletion.run(DeletionGoal { wanted, unwanted, ..any })
+            && self.cost(seen, &deletion.set, deletion.enabled(seen), all) < cost
+        {
             best.clone_from(&deletion.set);
         }
+    }
+
+    /// Replaces the best set, which costs `least`, by the cheapest closure of an enabled member, if the set may be
+    /// re-expanded and the closure costs less.
+    fn find_cheaper_closure(
+        &self,
+        seen: ObservedState,
+        mut least: SetCost,
+        sets: &mut ClosedSetSearch,
+    ) {
+        if least.reexpanded == 0 {
+            return;
+        }
+        let ClosedSetSearch { needs, closure, best, .. } = sets;
+        let rules = self.rules(needs);
+        let all = bit_sets::count(seen.enabled);
+        closure.forget(&self.relation);
+        for seed in bit_sets::members(seen.enabled) {
+            closure.begin_with(&self.relation, seed);
+            if closure.close(rules, seen, least.enabled) {
+                let cost = self.cost(seen, &closure.set, closure.enabled, all);
+                if cost < least {
+                    least = cost;
+                    best.clone_from(&closure.set);
+                }
+            }
+        }
+    }
+
+    /// Sets the enabled members of which the proviso demands one, and those that it excludes. Returns whether there are
+    /// any of the first, and these are not all enabled members.
+    fn mark_demanded(
+        &self,
+        seen: ObservedState,
+        wanted: &mut Vec<u64>,
+        unwanted: &mut Vec<u64>,
+    ) -> bool {
+        let Some(AscendingInstances { instances, are_demanded }) = &self.climbing else {
+            return false;
+        };
+        wanted.clear();
+        wanted.extend_from_slice(seen.enabled);
+        unwanted.clear();
+        unwanted.resize(seen.enabled.len(), 0);
+        if *are_demanded {
+            // Watchers are never enabled.
+            let words = wanted.iter_mut().zip(instances.iter().chain(std::iter::repeat(&0)));
+            words.for_each(|(wanted, climbing)| *wanted &= climbing);
+        }
+        if let Some(shown) = &self.relation.shown {
+            bit_sets::subtract(wanted, shown);
+            unwanted.copy_from_slice(seen.enabled);
+            bit_sets::subtract(unwanted, wanted);
+        }
+        bit_sets::count(wanted) > 0 && wanted != seen.enabled
     }
 
     /// Returns the cost of a set: first its enabled members, then what may be re-expanded. If the proviso transitions
@@ -515,15 +600,6 @@ impl TransitionChooser {
         SetCost::with_climb(is_good || climbs != 0, enabled, all)
     }
 
-    /// Returns the most enabled members of a closure that would cost less than `least`.
-    fn most(&self, least: SetCost, all: u32) -> u32 {
-        match least.enabled {
-            enabled if enabled == all => all - 1,
-            enabled if least.reexpanded > 0 && !self.demands_ascent() => enabled,
-            enabled => enabled - 1,
-        }
-    }
-
     /// Whether a set that does not ascend is expanded with all enabled members.
     fn demands_ascent(&self) -> bool {
         self.climbing.as_ref().is_some_and(|it| it.are_demanded)
@@ -531,143 +607,4 @@ impl TransitionChooser {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::partial_order::relation::{VerificationGoal, dependence};
-    use spillway_analysis::access::AccessTable;
-    use spillway_analysis::dependence::ProgramDependence;
-    use spillway_base::budget::AnalysisBudget;
-    use spillway_base::source::SourceMap;
-    use spillway_exec::{Interp, SelectiveStateSpace};
-    use spillway_lang::{Language, Options};
-    use spillway_model::{StateSpace, SuccessorSink};
-    use std::collections::BTreeSet;
-
-    const CHANNELS: &str = "chan q = [2] of { byte }; chan done = [1] of { byte }; byte sum;
-        active [2] proctype sender() {
-            byte n;
-            do :: n < 2 -> q!n; n++ :: n >= 2 -> break od;
-            done!1
-        }
-        active proctype receiver() {
-            byte m;
-            do :: q?m -> sum = sum + m :: done?m -> if :: sum > 1 -> assert(m == 1) :: else fi od
-        }
-        active proctype asker() {
-            byte k;
-            do :: nfull(q) -> k = 1 - k :: empty(q) && k > 0 -> break :: full(done) -> k = 0 od
-        }";
-
-    const FORKS: &str = "bool fork[3]; byte eaten;
-        active [3] proctype philosopher() {
-            byte bites;
-            do :: bites < 1 ->
-                if
-                :: atomic { !fork[_pid] -> fork[_pid] = true }; atomic { !fork[(_pid + 1) % 3] -> fork[(_pid + 1) % 3] = true }
-                :: atomic { !fork[(_pid + 1) % 3] -> fork[(_pid + 1) % 3] = true }; atomic { !fork[_pid] -> fork[_pid] = true }
-                fi;
-                bites++; fork[_pid] = false; fork[(_pid + 1) % 3] = false
-            :: bites == 1 -> break
-            od;
-            eaten++; assert(eaten < 3)
-        }";
-
-    /// The length of the channel decides whether a send is independent of a test for room. One location leads
-    /// nowhere.
-    const ROOM: &str = "chan q = [3] of { byte }; byte x;
-        active proctype sender() { do :: q!1 od }
-        active proctype receiver() { byte m; do :: q?m -> if :: m == 2 -> (false); x = 1 :: m == 1 -> x = 2; x = 0 fi od }
-        active proctype asker() { byte k; do :: nfull(q) -> k = 1 - k od }
-        active proctype waiter() { do :: x == 2 -> x = 3; x = 0 od }";
-
-    fn interp(text: &str) -> Interp {
-        let mut sources = SourceMap::default();
-        sources.add("model.pml", text);
-        let language = Language::from_name("promela").unwrap();
-        let loaded = language.load(&mut sources, &Options::default()).unwrap();
-        Interp::new(loaded.program).unwrap()
-    }
-
-    /// Returns the states in key order.
-    fn states(interp: &Interp) -> BTreeSet<Vec<u8>> {
-        let collected = |run: &dyn Fn(&mut SuccessorSink)| {
-            let mut all = Vec::new();
-            let _ = SuccessorSink::collect(interp.width(), &mut all, |out| run(out)).unwrap();
-            all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
-        };
-        let (mut states, mut open) = (BTreeSet::new(), collected(&|out| interp.initial(out)));
-        while let Some(state) = open.pop() {
-            if states.insert(state.clone()) {
-                open.extend(collected(&|out| interp.expand(&state, out)));
-            }
-        }
-        states
-    }
-
-    fn chooser(interp: &Interp, method: PartialOrderMethod, number: u64) -> TransitionChooser {
-        let table = AccessTable::new(interp.program(), interp.layout()).unwrap();
-        let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
-        let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
-        let related = ProgramDependence { relation: &dependence, matrix: &matrix };
-        let aims = VerificationGoal::default();
-        let relation = MemberRelation::new(
-            interp,
-            related,
-            &aims,
-            method.is_conditional(),
-            &AnalysisBudget::largest(),
-        )
-        .unwrap();
-        TransitionChooser::new(number, relation, method, None, Vec::new())
-    }
-
-    /// Returns the choice and the proviso transitions of a state, computed without caches and with all facts.
-    fn afresh(chooser: &TransitionChooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
-        let mut room = ChooserBuffers::default();
-        room.outlook.resize(chooser.words, chooser.relation.facts.words());
-        room.outlook.assume_nothing();
-        room.key = vec![chooser.number];
-        room.key.extend_from_slice(enabled);
-        room.key.resize(1 + chooser.words + chooser.relation.facts.words(), 0);
-        chooser.relation.facts.read(state, &mut room.key[1 + chooser.words..]);
-        room.value.resize(chooser.words + 1, 0);
-        chooser.compute(&mut room);
-        room.rest.resize(chooser.words, 0);
-        chooser.compute_proviso_transitions(&mut room);
-        (room.value, room.rest)
-    }
-
-    /// Choices are cached by the facts that they need, and requirements are updated from one state to the next. The
-    /// results must equal those of a computation without caches.
-    #[test]
-    fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
-        for (text, method) in [CHANNELS, FORKS, ROOM]
-            .into_iter()
-            .flat_map(|text| PartialOrderMethod::ALL.map(|it| (text, it)))
-        {
-            let interp = interp(text);
-            let selector = interp.selector().unwrap();
-            let (states, chooser) = (states(&interp), chooser(&interp, method, 1));
-            assert!((40..10_000).contains(&states.len()), "{}", states.len());
-            let (mut room, mut fewer) = (ChooserBuffers::default(), 0);
-            let mut sets = selector.instances().sets();
-            // Visits consecutive states, which are similar, and then distant ones.
-            let far = states.iter().step_by(7).zip(states.iter().rev().step_by(5));
-            for state in states.iter().chain(far.flat_map(|(one, other)| [one, other])) {
-                selector.enabled(state, &mut sets).unwrap();
-                let enabled = sets.words(0);
-                if sets.is_none(0) {
-                    continue;
-                }
-                let (value, besides) = afresh(&chooser, state, enabled);
-                let TransitionChoice { chosen, needs_no_proviso: is_good, .. } =
-                    chooser.choose(state, enabled, &mut room);
-                assert_eq!((chosen, &[is_good.into()][..]), value.split_at(chooser.words));
-                fewer += u64::from(chosen != enabled);
-                let rest = chooser.proviso_transitions(state, enabled, &mut room);
-                assert_eq!(rest, besides);
-            }
-            assert_eq!(fewer > 0, method != PartialOrderMethod::Sleep, "{method:?}");
-        }
-    }
-}
+mod tests;

@@ -10,7 +10,8 @@
 //! The remaining set is closed again. If it has no enabled member, the removal is undone, and the member stays. In
 //! the end no member can be removed.
 
-use super::enabling_sets::{EnablingSets, ObservedState};
+use super::enabling_sets::ObservedState;
+use super::member_counters::MemberCounters;
 use super::relation::MemberRelation;
 use super::stubborn::ClosureRules;
 use spillway_analysis::bit_sets::{self, BitMatrix};
@@ -19,23 +20,50 @@ use spillway_analysis::bit_sets::{self, BitMatrix};
 #[derive(Clone, Debug)]
 pub(super) struct ContainingSets(BitMatrix);
 
+/// The set that a deletion looks for, in one state.
+#[derive(Clone, Copy)]
+pub(super) struct DeletionGoal<'g> {
+    /// The rules, up to date for the state.
+    pub rules: ClosureRules<'g>,
+    pub containing: &'g ContainingSets,
+    pub seen: ObservedState<'g>,
+    /// Enabled members: the set has one of them.
+    pub wanted: &'g [u64],
+    /// The set has none of these enabled members.
+    pub unwanted: &'g [u64],
+}
+
 /// Buffers of the deletion algorithm.
 #[derive(Debug, Default)]
 pub(super) struct DeletionSearch {
     /// The current set.
     pub set: Vec<u64>,
-    /// The number of its enabled members.
-    pub enabled: u32,
+    /// The number of its wanted members.
+    wanted: u32,
     /// Members that enabled members of the set require.
     held: Vec<u64>,
     /// The sets that have lost a member; behind them the movers whose leaving set has.
     broken: Vec<u64>,
-    /// For each member, the number of required sets that must break before it is removed.
-    left: Vec<u32>,
-    before: (Vec<u64>, Vec<u64>, Vec<u32>),
+    /// For each member, the number of required sets that it can still lose.
+    spare: MemberCounters,
+    before: SetBefore,
+    /// Members that each closed part of the set with a wanted member has.
+    needed: Vec<u64>,
+    /// Removed members whose sets are not broken yet.
     open: Vec<usize>,
+    /// Removed members that enabled members may require directly.
+    fresh: Vec<usize>,
     /// The number of removed members since the counter was last reset.
     pub looked: u64,
+}
+
+/// The set before an attempt to remove a member.
+#[derive(Debug, Default)]
+struct SetBefore {
+    set: Vec<u64>,
+    broken: Vec<u64>,
+    spare: MemberCounters,
+    wanted: u32,
 }
 
 impl ContainingSets {
@@ -52,38 +80,59 @@ impl ContainingSets {
 }
 
 impl DeletionSearch {
-    /// Makes the set a minimal closed set with an enabled member. `enabling_sets` must be up to date for the state.
-    pub fn run(&mut self, rules: ClosureRules<'_>, having: &ContainingSets, seen: ObservedState) {
+    /// Makes the set a minimal closed set with a wanted member, and returns whether there is one.
+    pub fn run(&mut self, goal: DeletionGoal<'_>) -> bool {
+        self.begin(goal);
+        for member in bit_sets::members(goal.unwanted) {
+            if bit_sets::has(&self.set, member) {
+                self.take_out(goal, member);
+            }
+        }
+        if self.wanted == 0 {
+            return false;
+        }
+        for (word, enabled) in goal.seen.enabled.iter().enumerate().rev() {
+            let mut left = *enabled;
+            while left != 0 {
+                let bit = left.ilog2();
+                left ^= 1 << bit;
+                let member = word * bit_sets::WORD_BITS + bit as usize;
+                if bit_sets::has(&self.set, member) {
+                    self.try_without(goal, member);
+                }
+            }
+        }
+        true
+    }
+
+    /// Removes a member, unless no wanted member would be left.
+    fn try_without(&mut self, goal: DeletionGoal<'_>, member: usize) {
+        self.keep();
+        self.take_out(goal, member);
+        if self.wanted == 0 {
+            self.undo();
+            // Each closed part of the set with a wanted member has this one.
+            bit_sets::insert(&mut self.needed, member);
+        }
+    }
+
+    /// Returns the number of enabled members of the set.
+    pub fn enabled(&self, seen: ObservedState) -> u32 {
+        self.set.iter().zip(seen.enabled).map(|(set, enabled)| (set & enabled).count_ones()).sum()
+    }
+
+    /// Starts with the set of all members.
+    fn begin(&mut self, DeletionGoal { rules, seen, wanted, .. }: DeletionGoal<'_>) {
         let ClosureRules { relation, needs, .. } = rules;
         self.set.clear();
         self.set.resize(seen.enabled.len(), 0);
         (0..relation.waits.len()).for_each(|it| bit_sets::insert(&mut self.set, it));
+        self.wanted = bit_sets::count(wanted);
         self.broken.clear();
-        self.broken.resize(having.0.words() + needs.takes.words(), 0);
-        self.look(relation, seen, needs);
-        self.enabled = bit_sets::count(seen.enabled);
-        let enabled: Vec<usize> = bit_sets::members(seen.enabled).collect();
-        for &member in enabled.iter().rev() {
-            if !bit_sets::has(&self.set, member) {
-                continue;
-            }
-            self.before.0.clone_from(&self.set);
-            self.before.1.clone_from(&self.broken);
-            self.before.2.clone_from(&self.left);
-            let enabled = self.enabled;
-            self.take_out(rules, having, seen, member);
-            if self.enabled == 0 {
-                self.enabled = enabled;
-                self.set.clone_from(&self.before.0);
-                self.broken.clone_from(&self.before.1);
-                self.left.clone_from(&self.before.2);
-            }
-        }
-    }
-
-    /// Computes for each member how many of its sets must break before it is removed.
-    fn look(&mut self, relation: &MemberRelation, seen: ObservedState, needs: &EnablingSets) {
-        self.left.clone_from(&needs.lives);
+        self.broken.resize(bit_sets::words_of(needs.interned()) + needs.takes.words(), 0);
+        self.spare.copy_from(&needs.spare);
+        self.needed.clear();
+        self.needed.resize(seen.enabled.len(), 0);
         self.held.clear();
         self.held.resize(seen.enabled.len(), 0);
         for member in bit_sets::members(seen.enabled) {
@@ -91,34 +140,47 @@ impl DeletionSearch {
         }
     }
 
-    fn take_out(
-        &mut self,
-        rules: ClosureRules<'_>,
-        having: &ContainingSets,
-        seen: ObservedState,
-        member: usize,
-    ) {
-        let ClosureRules { relation, needs, .. } = rules;
+    fn keep(&mut self) {
+        let SetBefore { set, broken, spare, wanted } = &mut self.before;
+        set.clone_from(&self.set);
+        broken.clone_from(&self.broken);
+        spare.copy_from(&self.spare);
+        *wanted = self.wanted;
+    }
+
+    fn undo(&mut self) {
+        let SetBefore { set, broken, spare, wanted } = &self.before;
+        self.set.clone_from(set);
+        self.broken.clone_from(broken);
+        self.spare.copy_from(spare);
+        self.wanted = *wanted;
+    }
+
+    /// Removes a member, and all that cannot stay without it. Ends early where no wanted member can be left.
+    fn take_out(&mut self, goal: DeletionGoal<'_>, member: usize) {
+        let needs = goal.rules.needs;
         self.open.clear();
-        self.remove(member, seen);
-        // A set without enabled members is useless.
-        while self.enabled > 0
-            && let Some(out) = self.open.pop()
-        {
-            self.looked += 1;
-            if bit_sets::has(&self.held, out) {
-                self.let_go(relation, seen, out);
+        self.fresh.clear();
+        self.remove(member, goal);
+        // A set without wanted members is useless.
+        while self.wanted > 0 {
+            // The enabled members that go first end most attempts.
+            if let Some(out) = self.fresh.pop() {
+                self.let_go(goal, out);
+                continue;
             }
-            let pointed = having.0.row(out);
+            let Some(out) = self.open.pop() else { break };
+            self.looked += 1;
+            let pointed = goal.containing.0.row(out);
             for (word, sets) in pointed.iter().enumerate() {
                 let newly = self.newly_broken(word, *sets);
                 bit_sets::members_of_word(word, newly)
-                    .for_each(|set| self.lose(needs.users(set), seen));
+                    .for_each(|set| self.lose(needs.users(set), goal));
             }
             for (word, movers) in needs.takes.row(out).iter().enumerate() {
                 let newly = self.newly_broken(pointed.len() + word, *movers);
                 let sets = bit_sets::members_of_word(word, newly).map(|mover| needs.set_of(mover));
-                sets.for_each(|set| self.lose(needs.users(set), seen));
+                sets.for_each(|set| self.lose(needs.users(set), goal));
             }
         }
     }
@@ -131,30 +193,38 @@ impl DeletionSearch {
     }
 
     /// Removes the enabled members that require the removed member `out`.
-    fn let_go(&mut self, relation: &MemberRelation, seen: ObservedState, out: usize) {
+    fn let_go(&mut self, goal: DeletionGoal<'_>, out: usize) {
+        let DeletionGoal { rules: ClosureRules { relation, .. }, seen, .. } = goal;
         for word in 0..self.set.len() {
             for member in bit_sets::members_of_word(word, self.set[word] & seen.enabled[word]) {
                 if relation.dependent.contains(member, out) {
-                    self.remove(member, seen);
+                    self.remove(member, goal);
                 }
             }
         }
     }
 
-    fn remove(&mut self, member: usize, seen: ObservedState) {
+    fn remove(&mut self, member: usize, goal: DeletionGoal<'_>) {
         bit_sets::remove_member(&mut self.set, member);
-        self.enabled -= u32::from(bit_sets::has(seen.enabled, member));
+        match bit_sets::has(&self.needed, member) {
+            true => self.wanted = 0,
+            false => {
+                self.wanted = self.wanted.saturating_sub(bit_sets::has(goal.wanted, member).into())
+            }
+        }
         self.open.push(member);
+        if bit_sets::has(&self.held, member) {
+            self.fresh.push(member);
+        }
     }
 
     /// Counts a broken set for its users, and removes those that cannot stay.
-    fn lose(&mut self, users: &[u64], seen: ObservedState) {
+    fn lose(&mut self, users: &[u64], goal: DeletionGoal<'_>) {
         for (word, users) in users.iter().enumerate() {
-            for user in bit_sets::members_of_word(word, users & self.set[word]) {
-                self.left[user] -= 1;
-                if self.left[user] == 0 {
-                    self.remove(user, seen);
-                }
+            let users = users & self.set[word];
+            if users != 0 {
+                let gone = self.spare.decrement(word, users);
+                bit_sets::members_of_word(word, gone).for_each(|it| self.remove(it, goal));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The sets that members of a closed set require, in one state.
 
 use super::fact_dependence::FactDependence;
+use super::member_counters::MemberCounters;
 use super::relation::{EnablingCondition, MemberRelation, MoverLocation};
 use spillway_analysis::bit_sets::{self, BitMatrix};
 
@@ -43,8 +44,8 @@ pub(super) struct EnablingSets {
     pub takes: BitMatrix,
     /// For each set, the members that require it, alone or as an alternative.
     users: BitMatrix,
-    /// For each member, the number of its sets that must lose a member before it cannot stay.
-    pub lives: Vec<u32>,
+    /// For each member, the number of its sets that it can lose.
+    pub spare: MemberCounters,
     /// The members for which one of their sets is enough.
     pub choosers: Vec<u64>,
     /// Members to recompute, and movers that moved.
@@ -118,7 +119,8 @@ impl EnablingSets {
         self.leaving = vec![None; movers];
         self.takes = BitMatrix::new(members, movers);
         self.users = BitMatrix::new(self.pointed + movers, members);
-        self.lives = vec![0; members];
+        let most = (0..members).map(|it| asking.begins[it + 1] - asking.begins[it]).max();
+        self.spare = MemberCounters::new(members, most.unwrap_or_default());
         self.choosers = vec![0; bit_sets::words_of(members)];
         self.again = vec![0; bit_sets::words_of(members)];
         (0..members).for_each(|it| bit_sets::insert(&mut self.again, it));
@@ -170,6 +172,11 @@ impl EnablingSets {
         }
     }
 
+    /// Returns the number of interned sets.
+    pub fn interned(&self) -> usize {
+        self.pointed
+    }
+
     /// Returns the number of the set of members that make a mover leave its location.
     pub fn set_of(&self, mover: usize) -> usize {
         self.pointed + mover
@@ -197,7 +204,7 @@ impl EnablingSets {
         for &set in &self.sets[begin..][..found.count as usize] {
             bit_sets::insert(self.users.row_mut(set as usize), member);
         }
-        self.lives[member] = if found.is_choice { found.count } else { 1 };
+        self.spare.set(member, if found.is_choice { found.count - 1 } else { 0 });
         match found.is_choice {
             true => bit_sets::insert(&mut self.choosers, member),
             false => bit_sets::remove_member(&mut self.choosers, member),

@@ -74,6 +74,11 @@ impl FactDependence {
         asking
     }
 
+    /// Returns the facts about the locations of movers.
+    pub fn locations(&self) -> &[u64] {
+        &self.movers
+    }
+
     /// Sets `facts` to the facts that are needed for a set of enabled instances.
     pub fn mark_needed_facts(&self, enabled: &[u64], facts: &mut [u64]) {
         facts.copy_from_slice(&self.all);

@@ -8,7 +8,8 @@
 //!
 //! - `relation`: the dependence of action instances, as bit sets.
 //! - `facts`: the conditions that do not hold in a state; `tables` reads them from the state.
-//! - `stubborn`, `deletion`, `processes`: the methods; `enabling_sets`: the sets that the first two require.
+//! - `singletons`, `deletion`, `processes`: the methods; `stubborn`: closed sets with given members; `enabling_sets`: the
+//!   sets that members of closed sets require.
 //! - `choice`: applies one method; `choice_cache` caches its choices by the enabled instances (`state_facts`) and the
 //!   needed facts (`fact_dependence`).
 //! - `multi_stubborn`: several stubborn sets of one state, whose transitions are taken simultaneously.
@@ -31,11 +32,13 @@ mod entries;
 mod fact_dependence;
 mod facts;
 mod frozen_parameters;
+mod member_counters;
 mod model;
 mod multi_stubborn;
 mod processes;
 mod program_chooser;
 mod relation;
+mod singletons;
 mod sleep;
 mod sleep_sets;
 mod state_facts;

@@ -1,5 +1,6 @@
 //! Strong stubborn sets (Valmari 1989 and 1991; Definition 8 of Godefroid and Pirottin 1993), computed by closure
-//! from each enabled action instance.
+//! from given members: the monitors for proviso transitions, or a member of a further set that is taken together with
+//! others. [`singletons`](super::singletons) and [`deletion`](super::deletion) find the set that is chosen.
 //!
 //! A set is closed if it has these members:
 //!

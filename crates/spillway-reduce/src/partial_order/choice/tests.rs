@@ -1,0 +1,138 @@
+use super::*;
+use crate::partial_order::relation::{VerificationGoal, dependence};
+use spillway_analysis::access::AccessTable;
+use spillway_analysis::dependence::ProgramDependence;
+use spillway_base::budget::AnalysisBudget;
+use spillway_base::source::SourceMap;
+use spillway_exec::{Interp, SelectiveStateSpace};
+use spillway_lang::{Language, Options};
+use spillway_model::{StateSpace, SuccessorSink};
+use std::collections::BTreeSet;
+
+const CHANNELS: &str = "chan q = [2] of { byte }; chan done = [1] of { byte }; byte sum;
+    active [2] proctype sender() {
+        byte n;
+        do :: n < 2 -> q!n; n++ :: n >= 2 -> break od;
+        done!1
+    }
+    active proctype receiver() {
+        byte m;
+        do :: q?m -> sum = sum + m :: done?m -> if :: sum > 1 -> assert(m == 1) :: else fi od
+    }
+    active proctype asker() {
+        byte k;
+        do :: nfull(q) -> k = 1 - k :: empty(q) && k > 0 -> break :: full(done) -> k = 0 od
+    }";
+
+const FORKS: &str = "bool fork[3]; byte eaten;
+    active [3] proctype philosopher() {
+        byte bites;
+        do :: bites < 1 ->
+            if
+            :: atomic { !fork[_pid] -> fork[_pid] = true }; atomic { !fork[(_pid + 1) % 3] -> fork[(_pid + 1) % 3] = true }
+            :: atomic { !fork[(_pid + 1) % 3] -> fork[(_pid + 1) % 3] = true }; atomic { !fork[_pid] -> fork[_pid] = true }
+            fi;
+            bites++; fork[_pid] = false; fork[(_pid + 1) % 3] = false
+        :: bites == 1 -> break
+        od;
+        eaten++; assert(eaten < 3)
+    }";
+
+/// The length of the channel decides whether a send is independent of a test for room. One location leads
+/// nowhere.
+const ROOM: &str = "chan q = [3] of { byte }; byte x;
+    active proctype sender() { do :: q!1 od }
+    active proctype receiver() { byte m; do :: q?m -> if :: m == 2 -> (false); x = 1 :: m == 1 -> x = 2; x = 0 fi od }
+    active proctype asker() { byte k; do :: nfull(q) -> k = 1 - k od }
+    active proctype waiter() { do :: x == 2 -> x = 3; x = 0 od }";
+
+fn interp(text: &str) -> Interp {
+    let mut sources = SourceMap::default();
+    sources.add("model.pml", text);
+    let language = Language::from_name("promela").unwrap();
+    let loaded = language.load(&mut sources, &Options::default()).unwrap();
+    Interp::new(loaded.program).unwrap()
+}
+
+/// Returns the states in key order.
+fn states(interp: &Interp) -> BTreeSet<Vec<u8>> {
+    let collected = |run: &dyn Fn(&mut SuccessorSink)| {
+        let mut all = Vec::new();
+        let _ = SuccessorSink::collect(interp.width(), &mut all, |out| run(out)).unwrap();
+        all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let (mut states, mut open) = (BTreeSet::new(), collected(&|out| interp.initial(out)));
+    while let Some(state) = open.pop() {
+        if states.insert(state.clone()) {
+            open.extend(collected(&|out| interp.expand(&state, out)));
+        }
+    }
+    states
+}
+
+fn chooser(interp: &Interp, method: PartialOrderMethod, number: u64) -> TransitionChooser {
+    let table = AccessTable::new(interp.program(), interp.layout()).unwrap();
+    let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
+    let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
+    let related = ProgramDependence { relation: &dependence, matrix: &matrix };
+    let aims = VerificationGoal::default();
+    let relation = MemberRelation::new(
+        interp,
+        related,
+        &aims,
+        method.is_conditional(),
+        &AnalysisBudget::largest(),
+    )
+    .unwrap();
+    TransitionChooser::new(number, relation, method, None, Vec::new())
+}
+
+/// Returns the choice and the proviso transitions of a state, computed without caches and with all facts.
+fn afresh(chooser: &TransitionChooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    let mut room = ChooserBuffers::default();
+    room.outlook.resize(chooser.words, chooser.relation.facts.words());
+    room.outlook.assume_nothing();
+    room.key = vec![chooser.number];
+    room.key.extend_from_slice(enabled);
+    room.key.resize(1 + chooser.words + chooser.relation.facts.words(), 0);
+    chooser.relation.facts.read(state, &mut room.key[1 + chooser.words..]);
+    room.value.resize(chooser.words + 1, 0);
+    chooser.compute(&mut room);
+    room.rest.resize(chooser.words, 0);
+    chooser.compute_proviso_transitions(&mut room);
+    (room.value, room.rest)
+}
+
+/// Choices are cached by the facts that they need, and requirements are updated from one state to the next. The
+/// results must equal those of a computation without caches.
+#[test]
+fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
+    for (text, method) in [CHANNELS, FORKS, ROOM]
+        .into_iter()
+        .flat_map(|text| PartialOrderMethod::ALL.map(|it| (text, it)))
+    {
+        let interp = interp(text);
+        let selector = interp.selector().unwrap();
+        let (states, chooser) = (states(&interp), chooser(&interp, method, 1));
+        assert!((40..10_000).contains(&states.len()), "{}", states.len());
+        let (mut room, mut fewer) = (ChooserBuffers::default(), 0);
+        let mut sets = selector.instances().sets();
+        // Visits consecutive states, which are similar, and then distant ones.
+        let far = states.iter().step_by(7).zip(states.iter().rev().step_by(5));
+        for state in states.iter().chain(far.flat_map(|(one, other)| [one, other])) {
+            selector.enabled(state, &mut sets).unwrap();
+            let enabled = sets.words(0);
+            if sets.is_none(0) {
+                continue;
+            }
+            let (value, besides) = afresh(&chooser, state, enabled);
+            let TransitionChoice { chosen, needs_no_proviso: is_good, .. } =
+                chooser.choose(state, enabled, &mut room);
+            assert_eq!((chosen, &[is_good.into()][..]), value.split_at(chooser.words));
+            fewer += u64::from(chosen != enabled);
+            let rest = chooser.proviso_transitions(state, enabled, &mut room);
+            assert_eq!(rest, besides);
+        }
+        assert_eq!(fewer > 0, method != PartialOrderMethod::Sleep, "{method:?}");
+    }
+}
