@@ -21,7 +21,7 @@ use super::{ExpansionWorker, ExternalSearch};
 use crate::checkpoint::{SavedJournal, SavedSearch, logs};
 use crate::expand::{LateEncoding, UnencodedBuffer, UnencodedLevel};
 use crate::{MemoryPlan, model_failure};
-use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result, ValueSpec};
+use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result};
 use spillway_model::{GrowingStateSpace, StateSpace};
 
 /// A search cannot be done for a system whose encoding grows.
@@ -165,7 +165,7 @@ impl ExternalSearch<'_> {
             first.return_unencoded(own);
             return Ok(());
         }
-        let edge_bytes = self.values.as_ref().map_or(0, ValueSpec::bytes);
+        let edge_bytes = self.storage.tag_bytes(self.model);
         let late = LateEncoding { model: self.model, growing, level, edge_bytes };
         let journal = late.encode(unencoded, first, note)?;
         first.return_unencoded(own);
