@@ -106,7 +106,7 @@ fn run(tasks: &TaskRunner<'_>, plan: &str, number: u32) -> TaskReply {
     Ok(json!({
         "task": number,
         "again": again,
-        "keys": receipt.output.segment.at.keys,
+        "keys": receipt.segment().at.keys,
         "bytes_written": receipt.bytes_written(),
         "transitions": receipt.counters.transitions,
         "seconds": receipt.seconds,

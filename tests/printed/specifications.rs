@@ -336,10 +336,6 @@ fn what_a_specification_has_not_cannot_be_selected() {
     let help = "name properties in the configuration; temporal ones are reported as not checked";
     assert!(ran.err.ends_with(&format!("\n  help: {help}\n")), "{}", ran.err);
     assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--max-states", "2"]).code, 3);
-    let ran = folder.run(&["task", "plan", "d", "--tasks", "2"]);
-    let told = "error: Doors.tla is a specification, and this command reads programs only\n  help: `spillway check` \
-                checks a specification\n";
-    assert_eq!((ran.code, ran.err.as_str()), (2, told));
     let ran = folder.run(&["values", "d", "--sum", "at"]);
     let told =
         "error: --sum is for programs, and this model is a specification\n  help: leave it out\n";

@@ -49,7 +49,7 @@ fn apply_expansion(
         action_counts.merge(ActionCounts::new(receipt.action_counts.clone()));
         findings.merge(restore_findings(&receipt.findings)?);
     }
-    open.unencoded.extend(receipts.iter().filter_map(|it| it.second).map(|it| it.segment));
+    open.unencoded.extend(receipts.iter().filter_map(TaskReceipt::second_segment));
     open.unencoded_logs = logs(open.unencoded_logs.iter().copied(), &open.unencoded);
     open.expanded = plan.states.last().copied().unwrap_or_default();
     open.action_counts = action_counts.all().to_vec();
@@ -75,7 +75,7 @@ fn add_candidates(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()
 }
 
 fn apply_growth(next: &mut SavedSearch, plan: &TaskPlan, receipts: &[TaskReceipt]) -> Result<()> {
-    let journal = receipts.iter().find_map(|it| it.second).map(|it| it.segment.at.length);
+    let journal = receipts.iter().find_map(TaskReceipt::second_segment).map(|it| it.at.length);
     next.encoding = journal.map(|length| SavedJournal { level: plan.level, length });
     (next.open.unencoded, next.open.unencoded_logs) = (Vec::new(), Vec::new());
     add_candidates(next, receipts)
@@ -83,7 +83,7 @@ fn apply_growth(next: &mut SavedSearch, plan: &TaskPlan, receipts: &[TaskReceipt
 
 /// Returns the outputs of tasks.
 fn pieces(receipts: &[TaskReceipt]) -> impl Iterator<Item = FileSegment> {
-    receipts.iter().map(|it| it.output.segment)
+    receipts.iter().map(TaskReceipt::segment)
 }
 
 fn apply_settling(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()> {

@@ -29,7 +29,7 @@ pub use commit::commit;
 pub use plan::{
     NextWork, SharingOptions, TaskPhase, TaskPlan, TaskRange, current, sharing_obstacle,
 };
-pub use receipt::{ReceiptFault, TaskOutput, TaskReceipt};
+pub use receipt::{ReceiptFault, TaskReceipt};
 pub use run::{ExpansionContext, SearchTask};
 
 use crate::checkpoint::FORMAT;

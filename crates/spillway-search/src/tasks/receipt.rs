@@ -22,7 +22,7 @@ const COUNT_MAX: u64 = 1 << 46;
 
 /// A file that a task writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct TaskOutput {
+pub(super) struct TaskOutput {
     /// The file, from its beginning to its end.
     pub segment: FileSegment,
     /// The digest of its end.
@@ -50,10 +50,9 @@ pub struct TaskReceipt {
     pub(super) task: u32,
     /// The part that it took.
     pub(super) range: TaskRange,
-    /// Its output: candidates, or a piece of a level or a run.
-    pub output: TaskOutput,
-    /// Its second output, if there is one: unencoded states, or the journal of the encoding.
-    pub(super) second: Option<TaskOutput>,
+    /// Its outputs. The first are candidates, or a piece of a level or a run. There may be a second: unencoded states, or the
+    /// journal of the encoding.
+    pub(super) outputs: Vec<TaskOutput>,
     /// For candidates: the bits in which some are exceptions to the projection, as a whole state; empty if there are
     /// none.
     pub exceptional: Vec<u8>,
@@ -128,8 +127,7 @@ impl TaskReceipt {
             plan: plan.digest(),
             task,
             range: plan.range(task),
-            output,
-            second: None,
+            outputs: vec![output],
             exceptional: Vec::new(),
             counters: Counters::default(),
             action_counts: Vec::new(),
@@ -165,7 +163,7 @@ impl TaskReceipt {
         let found = self.findings.iter().map(|it| it.count);
         let has_width = |bytes: usize| bytes == saved.width as usize;
         let is_possible =
-            found.chain(self.outputs().map(|it| it.segment.at.keys)).all(|it| it <= COUNT_MAX)
+            found.chain(self.outputs.iter().map(|it| it.segment.at.keys)).all(|it| it <= COUNT_MAX)
                 && self.counters.are_at_most(COUNT_MAX)
                 && self.action_counts.iter().all(|it| *it <= COUNT_MAX)
                 && self
@@ -174,11 +172,14 @@ impl TaskReceipt {
                     .all(|it| has_width(it.witness.len()) && it.level <= u64::from(plan.level))
                 && restore_findings(&self.findings).is_ok()
                 && (self.exceptional.is_empty() || has_width(self.exceptional.len()));
-        let files = [Some(plan.output(saved, task)), plan.second_output(saved, task)];
+        let second = plan.second_output(saved, task);
+        let files = [Some(plan.output(saved, task)), second];
         let is_elsewhere = |output: &TaskOutput, file: Option<FileName>| {
             Some(output.segment.file) != file || output.segment.at.offset != 0
         };
-        let elsewhere = self.outputs().zip(files).find(|(it, file)| is_elsewhere(it, *file));
+        let elsewhere = self.outputs.iter().zip(files).find(|(it, file)| is_elsewhere(it, *file));
+        let least = 1 + usize::from(plan.phase == TaskPhase::Grow);
+        let most = 1 + usize::from(second.is_some());
         if self.plan != plan.digest() {
             Some(ReceiptFault::OtherPlan)
         } else if self.task != task {
@@ -187,21 +188,26 @@ impl TaskReceipt {
             Some(ReceiptFault::OtherRange)
         } else if let Some((output, _)) = elsewhere {
             Some(ReceiptFault::OtherFile(output.segment.file.to_string()))
-        } else if plan.phase == TaskPhase::Grow && self.second.is_none() {
+        } else if !(least..=most).contains(&self.outputs.len()) {
             Some(ReceiptFault::Impossible)
         } else {
             (!is_possible).then_some(ReceiptFault::Impossible)
         }
     }
 
-    /// Returns its outputs.
-    fn outputs(&self) -> impl Iterator<Item = &TaskOutput> {
-        std::iter::once(&self.output).chain(&self.second)
+    /// Returns the segment of its output.
+    pub fn segment(&self) -> FileSegment {
+        self.outputs[0].segment
+    }
+
+    /// Returns the segment of its second output, if there is one.
+    pub(super) fn second_segment(&self) -> Option<FileSegment> {
+        self.outputs.get(1).map(|it| it.segment)
     }
 
     /// Returns the bytes of its outputs.
     pub fn bytes_written(&self) -> u64 {
-        self.outputs().map(|it| it.segment.at.length).fold(0, u64::saturating_add)
+        self.outputs.iter().map(|it| it.segment.at.length).fold(0, u64::saturating_add)
     }
 
     /// Returns the fault of the outputs.
@@ -210,7 +216,7 @@ impl TaskReceipt {
         disk: &dyn Disk,
         of: PlannedTask<'_>,
     ) -> Result<Option<ReceiptFault>> {
-        for output in self.outputs() {
+        for (number, output) in self.outputs.iter().enumerate() {
             let name = output.segment.file.to_string();
             let judged = if_exists(output.is_unchanged(disk)).map(|unchanged| match unchanged {
                 None => Some(ReceiptFault::MissingFile(name)),
@@ -218,7 +224,7 @@ impl TaskReceipt {
                 Some(true) => None,
             });
             let judged = match judged {
-                Ok(None) if *output == self.output => self.fault_of_keys(disk, of),
+                Ok(None) if number == 0 => self.fault_of_keys(disk, of),
                 judged => judged,
             };
             match judged {
@@ -234,7 +240,7 @@ impl TaskReceipt {
 
     /// Returns the fault of the keys of the output.
     fn fault_of_keys(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
-        let (codec, segment): (Codec, _) = (of.saved.codec()?, &self.output.segment);
+        let (codec, segment): (Codec, _) = (of.saved.codec()?, &self.segment());
         let apart = of.saved.apart(disk, &codec);
         match of.plan.phase {
             // Candidates have no range of keys.

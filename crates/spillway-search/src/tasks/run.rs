@@ -132,10 +132,10 @@ impl<'d> SearchTask<'d> {
         let control = SearchControl::new(Duration::MAX, None);
         let expanded = expand(*model, &part, &mut workers, &control, &|| false)?;
         let second = self.write_unencoded(&mut workers, &**scratch)?;
-        let receipt = self.write_candidates(&mut workers, &codec, scratch)?;
+        let mut receipt = self.write_candidates(&mut workers, &codec, scratch)?;
+        receipt.outputs.extend(second);
         let ExpansionOutcome { counters, action_counts, findings } = expanded.outcome;
         Ok(TaskReceipt {
-            second,
             counters,
             action_counts: if with.coverage { action_counts.all().to_vec() } else { Vec::new() },
             findings: save_findings(&findings),
@@ -165,8 +165,9 @@ impl<'d> SearchTask<'d> {
             out.write(&gained)?;
             Ok(SegmentRef { offset: 0, length: out.len(), keys: 0 })
         })?;
-        let receipt = self.write_candidates(&mut workers, &codec, scratch)?;
-        Ok(TaskReceipt { second: Some(journal), ..receipt })
+        let mut receipt = self.write_candidates(&mut workers, &codec, scratch)?;
+        receipt.outputs.push(journal);
+        Ok(receipt)
     }
 
     fn workers(&self, with: &ExpansionContext<'_>, codec: &Codec) -> Vec<ExpansionWorker> {
