@@ -524,7 +524,7 @@ fn claim_text(random: &mut Random) -> String {
 #[test]
 fn random_processes_with_random_claims_keep_their_verdicts() {
     let census = Census::default();
-    try_all(250, any::<u32>(), |seed| {
+    try_all(400, any::<u32>(), |seed| {
         let text = promela_text(&mut Random::new(u64::from(seed)));
         let model = interp(&text);
         keeps_verdicts(&model, 2000, &census).map_err(|error| match error {
