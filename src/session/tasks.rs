@@ -11,7 +11,7 @@ use crate::search::tasks::{
     ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPlan, TaskReceipt,
     commit, hash, if_exists, is_own, load_hashed, sharing_obstacle,
 };
-use crate::search::{MemoryPlan, SearchControl};
+use crate::search::{MemoryPlan, SearchControl, StateStorage};
 use spill::{Disk, RealDisk, RemoteDisk, RemoteOrigin};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -163,8 +163,8 @@ impl<'m> TaskRunner<'m> {
             let searched = model.searched();
             let budget = SearchBudget::of(&config.limits, true);
             let plan = budget.plan_without_text(searched.model().width())?;
-            let grows = searched.model().capabilities().growing.is_some();
-            return Ok((searched, if grows { plan.for_growth() } else { plan }));
+            let plan = plan.of_search(searched.model(), &StateStorage::default());
+            return Ok((searched, plan));
         };
         let control = SearchControl::default();
         let search = TextSearch::new(program, &config, true, &control);

@@ -17,9 +17,8 @@ use crate::model_failure;
 use spill::values::MinOperator;
 use spill::{Error, Result, ValueSpec};
 use spillway_model::{
-    BACK_EDGE_BYTES, BackEdge, CandidateBatch, Capabilities, ExpansionOutcome, Findings,
-    GeneratedCandidates, StateSpace, StepwiseSimulation, SuccessorSink, SystemDescription,
-    UnencodedCandidate, any_bits,
+    BACK_EDGE_BYTES, BackEdge, CandidateBatch, Capabilities, Findings, GeneratedCandidates,
+    StateSpace, StepwiseSimulation, SuccessorSink, SystemDescription, UnencodedCandidate, any_bits,
 };
 use std::ops::ControlFlow;
 
@@ -113,15 +112,18 @@ impl<'a> OrderedSuccessors<'a> {
         Ok(collected.findings)
     }
 
-    /// Generates the successors within the expansion of a wrapping model. A failure goes to `out`; then it returns
-    /// `None`.
-    fn take_for(&mut self, state: &[u8], out: &mut SuccessorSink) -> Option<Findings> {
+    /// Passes on the successors of `state`, whose number is `parent`, with their tags. Returns its findings. A failure goes
+    /// to `out`; then it returns `None`.
+    fn pass_on(&mut self, parent: u64, state: &[u8], out: &mut SuccessorSink) -> Option<Findings> {
         let (width, model) = (self.model.width(), self.model);
         let run = |out: &mut SuccessorSink| model.expand(state, out);
         self.states.clear();
         let collected = out.wrap(width, &mut self.states, run)?;
         out.add_counters(collected.counters);
         self.arrange();
+        for (index, successor) in self.iter() {
+            record_tagged(successor, tag(parent, index), out);
+        }
         Some(collected.findings)
     }
 
@@ -130,13 +132,14 @@ impl<'a> OrderedSuccessors<'a> {
         let OrderedSuccessors { model, states, order } = self;
         let width = model.width();
         let at = |start: usize| &states[start..][..width];
-        let starts = (0..states.len()).step_by(width).zip(0..);
+        let starts = (0..states.len()).step_by(width);
         order.clear();
-        order.extend(starts.map(|(start, index)| OrderedSuccessor { start, index }));
         if model.capabilities().growing.is_some() {
+            let numbered = starts.zip(0..);
+            order.extend(numbered.map(|(start, index)| OrderedSuccessor { start, index }));
             return;
         }
-        order.iter_mut().for_each(|it| it.index = 0);
+        order.extend(starts.map(|start| OrderedSuccessor { start, index: 0 }));
         order.sort_unstable_by_key(|it| at(it.start));
         for next in 1..order.len() {
             let before = order[next - 1];
@@ -200,6 +203,14 @@ pub(super) fn starts_at(
     }
 }
 
+/// Passes on a state with its tag, or the error that there is none.
+fn record_tagged(state: &[u8], tag: Result<[u8; TAG]>, out: &mut SuccessorSink) {
+    match tag {
+        Ok(tag) => out.record(state, &tag),
+        Err(error) => out.fail(error),
+    }
+}
+
 /// Adds tags to candidates in the order of generation.
 struct OrderTagger<'t> {
     /// The bytes of a state.
@@ -219,10 +230,7 @@ impl OrderTagger<'_> {
             GeneratedCandidates::Encoded(states) => {
                 let positions = self.order.take_encoded(states.len() / self.width);
                 for (state, position) in states.chunks_exact(self.width).zip(positions) {
-                    match (self.tag)(position) {
-                        Ok(tag) => out.record(state, &tag),
-                        Err(error) => return out.fail(error),
-                    }
+                    record_tagged(state, (self.tag)(position), out);
                 }
                 states.clear();
             }
@@ -231,37 +239,22 @@ impl OrderTagger<'_> {
 }
 
 impl TaggedModel<'_> {
-    /// Passes on what `run` generates, with the tags of positions in the order of generation. Returns `None` if it failed.
+    /// Passes on what `run` generates, with the tags of positions in the order of generation. Returns its findings, or
+    /// `None` if it failed.
     fn wrap_in_order(
         &self,
         tag: &dyn Fn(u64) -> Result<[u8; TAG]>,
         run: impl FnOnce(&mut SuccessorSink),
         out: &mut SuccessorSink,
-    ) -> Option<ExpansionOutcome> {
+    ) -> Option<Findings> {
         let width = self.model.width();
         let mut tagger = OrderTagger { width, order: GenerationOrder::default(), tag };
         let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
         let batch = CandidateBatch { width, buffer: &mut states, limit };
         let collected = out.wrap_growing(batch, |it, out| tagger.pass_on(it, out), run)?;
         tagger.pass_on(GeneratedCandidates::Encoded(&mut states), out);
-        Some(collected)
-    }
-
-    fn add(
-        number: u64,
-        successors: &OrderedSuccessors,
-        key: &mut Vec<u8>,
-        out: &mut SuccessorSink,
-    ) {
-        for (index, state) in successors.iter() {
-            key.clear();
-            key.extend_from_slice(state);
-            match tag(number, index) {
-                Ok(tag) => key.extend_from_slice(&tag),
-                Err(error) => return out.fail(error),
-            }
-            out.candidate(key);
-        }
+        out.add_counters(collected.counters);
+        Some(collected.findings)
     }
 }
 
@@ -277,39 +270,28 @@ impl StateSpace for TaggedModel<'_> {
     fn initial(&self, out: &mut SuccessorSink) {
         let position = |position: u64| Ok(position.to_be_bytes());
         let run = |out: &mut SuccessorSink| self.model.initial(out);
-        let Some(collected) = self.wrap_in_order(&position, run, out) else { return };
-        // Initial states that an assumption excludes.
-        out.add_counters(collected.counters);
+        let Some(findings) = self.wrap_in_order(&position, run, out) else { return };
         // Findings before the first state have no number.
-        for (check, finding) in collected.findings.iter() {
+        for (check, finding) in findings.iter() {
             let witness = [&[0; TAG], &*finding.witness].concat();
             (0..finding.count).for_each(|_| out.record_finding(check, &witness));
         }
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        let (mut successors, mut key) = (OrderedSuccessors::new(self.model), Vec::new());
+        let mut successors = OrderedSuccessors::new(self.model);
         let grows = self.model.capabilities().growing.is_some();
         for tagged in states.chunks_exact(self.width()) {
             let (own, state) = tagged.split_at(TAG);
             let parent = BackEdge::of_bytes(own).parent;
+            let run = |out: &mut SuccessorSink| self.model.expand(state, out);
             let findings = match grows {
-                true => {
-                    let run = |out: &mut SuccessorSink| self.model.expand(state, out);
-                    let collected = self.wrap_in_order(&|index| tag(parent, index), run, out);
-                    collected.map(|it| {
-                        out.add_counters(it.counters);
-                        it.findings
-                    })
-                }
-                false => successors.take_for(state, out),
+                true => self.wrap_in_order(&|index| tag(parent, index), run, out),
+                false => successors.pass_on(parent, state, out),
             };
             let Some(findings) = findings else { return };
             for (check, finding) in findings.iter() {
                 (0..finding.count).for_each(|_| out.record_finding(check, tagged));
-            }
-            if !grows {
-                TaggedModel::add(parent, &successors, &mut key, out);
             }
         }
     }
