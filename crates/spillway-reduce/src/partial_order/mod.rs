@@ -45,6 +45,8 @@ mod state_facts;
 mod static_proviso;
 mod stubborn;
 mod tables;
+#[cfg(test)]
+mod test_programs;
 
 pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
 

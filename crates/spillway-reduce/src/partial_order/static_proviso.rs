@@ -299,57 +299,12 @@ fn on_cycles(edges: &[ControlEdge]) -> Vec<BTreeSet<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partial_order::relation::{VerificationGoal, dependence};
-    use spillway_analysis::dependence::ProgramDependence;
-    use spillway_base::budget::AnalysisBudget;
-    use spillway_base::source::SourceMap;
+    use crate::partial_order::test_programs::{interp, state_graph, with_relation};
     use spillway_exec::Interp;
-    use spillway_lang::{Language, Options};
-    use spillway_model::{StateSpace, SuccessorSink};
     use std::cmp::Ordering;
-    use std::collections::btree_map::Entry;
-
-    fn interp(text: &str) -> Interp {
-        let mut sources = SourceMap::default();
-        sources.add("model.pml", text);
-        let language = Language::from_name("promela").unwrap();
-        let loaded = language.load(&mut sources, &Options::default()).unwrap();
-        Interp::new(loaded.program).unwrap()
-    }
 
     fn ascent(interp: &Interp) -> StaticOrder {
-        let (program, layout) = (interp.program(), interp.layout());
-        let table = AccessTable::new(program, layout).unwrap();
-        let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
-        let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
-        let related = ProgramDependence { relation: &dependence, matrix: &matrix };
-        let relation = MemberRelation::new(
-            interp,
-            related,
-            &VerificationGoal::default(),
-            true,
-            &AnalysisBudget::largest(),
-        )
-        .unwrap();
-        StaticOrder::new(&dependence, &relation)
-    }
-
-    /// Returns the states with the successors of each.
-    fn space(interp: &Interp) -> BTreeMap<Vec<u8>, Vec<Vec<u8>>> {
-        let collected = |run: &dyn Fn(&mut SuccessorSink)| {
-            let mut all = Vec::new();
-            let _ = SuccessorSink::collect(interp.width(), &mut all, |out| run(out)).unwrap();
-            all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
-        };
-        let (mut space, mut open) = (BTreeMap::new(), collected(&|out| interp.initial(out)));
-        while let Some(state) = open.pop() {
-            if let Entry::Vacant(free) = space.entry(state) {
-                let after = collected(&|out| interp.expand(free.key(), out));
-                open.extend(after.iter().cloned());
-                free.insert(after);
-            }
-        }
-        space
+        with_relation(interp, true, |dependence, relation| StaticOrder::new(dependence, &relation))
     }
 
     const COUNTS: &str = "byte turn[2];
@@ -373,7 +328,7 @@ mod tests {
     #[test]
     fn it_is_an_order() {
         let interp = interp(COUNTS);
-        let (ascent, space) = (ascent(&interp), space(&interp));
+        let (ascent, space) = (ascent(&interp), state_graph(&interp));
         let states: Vec<&Vec<u8>> = space.keys().step_by(1 + space.len() / 60).collect();
         let compare =
             |one: &[u8], other: &[u8]| match (ascent.climbs(one, other), ascent.climbs(other, one))
@@ -399,7 +354,7 @@ mod tests {
     #[test]
     fn one_step_of_each_round_does_not_climb() {
         let interp = interp(COUNTS);
-        let (ascent, space) = (ascent(&interp), space(&interp));
+        let (ascent, space) = (ascent(&interp), state_graph(&interp));
         let cell = CellId(interp.layout().locations.values().next().unwrap().first.0);
         let at = |state: &[u8]| interp.layout().code(state, cell);
         let mut falls = BTreeSet::new();

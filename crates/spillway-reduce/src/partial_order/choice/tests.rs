@@ -1,12 +1,6 @@
 use super::*;
-use crate::partial_order::relation::{VerificationGoal, dependence};
-use spillway_analysis::access::AccessTable;
-use spillway_analysis::dependence::ProgramDependence;
-use spillway_base::budget::AnalysisBudget;
-use spillway_base::source::SourceMap;
+use crate::partial_order::test_programs::{interp, state_graph, with_relation};
 use spillway_exec::{Interp, SelectiveStateSpace};
-use spillway_lang::{Language, Options};
-use spillway_model::{StateSpace, SuccessorSink};
 use std::collections::BTreeSet;
 
 const CHANNELS: &str = "chan q = [2] of { byte }; chan done = [1] of { byte }; byte sum;
@@ -46,45 +40,10 @@ const ROOM: &str = "chan q = [3] of { byte }; byte x;
     active proctype asker() { byte k; do :: nfull(q) -> k = 1 - k od }
     active proctype waiter() { do :: x == 2 -> x = 3; x = 0 od }";
 
-fn interp(text: &str) -> Interp {
-    let mut sources = SourceMap::default();
-    sources.add("model.pml", text);
-    let language = Language::from_name("promela").unwrap();
-    let loaded = language.load(&mut sources, &Options::default()).unwrap();
-    Interp::new(loaded.program).unwrap()
-}
-
-/// Returns the states in key order.
-fn states(interp: &Interp) -> BTreeSet<Vec<u8>> {
-    let collected = |run: &dyn Fn(&mut SuccessorSink)| {
-        let mut all = Vec::new();
-        let _ = SuccessorSink::collect(interp.width(), &mut all, |out| run(out)).unwrap();
-        all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
-    };
-    let (mut states, mut open) = (BTreeSet::new(), collected(&|out| interp.initial(out)));
-    while let Some(state) = open.pop() {
-        if states.insert(state.clone()) {
-            open.extend(collected(&|out| interp.expand(&state, out)));
-        }
-    }
-    states
-}
-
 fn chooser(interp: &Interp, method: PartialOrderMethod, number: u64) -> TransitionChooser {
-    let table = AccessTable::new(interp.program(), interp.layout()).unwrap();
-    let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
-    let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
-    let related = ProgramDependence { relation: &dependence, matrix: &matrix };
-    let aims = VerificationGoal::default();
-    let relation = MemberRelation::new(
-        interp,
-        related,
-        &aims,
-        method.is_conditional(),
-        &AnalysisBudget::largest(),
-    )
-    .unwrap();
-    TransitionChooser::new(number, relation, method, None, Vec::new())
+    with_relation(interp, method.is_conditional(), |_, relation| {
+        TransitionChooser::new(number, relation, method, None, Vec::new())
+    })
 }
 
 /// Returns the choice and the proviso transitions of a state, computed without caches and with all facts.
@@ -113,7 +72,8 @@ fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
     {
         let interp = interp(text);
         let selector = interp.selector().unwrap();
-        let (states, chooser) = (states(&interp), chooser(&interp, method, 1));
+        let states: BTreeSet<Vec<u8>> = state_graph(&interp).into_keys().collect();
+        let chooser = chooser(&interp, method, 1);
         assert!((40..10_000).contains(&states.len()), "{}", states.len());
         let (mut room, mut fewer) = (ChooserBuffers::default(), 0);
         let mut sets = selector.instances().sets();
