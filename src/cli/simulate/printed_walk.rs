@@ -192,8 +192,8 @@ impl<'w> PrintedWalk<'w> {
         }
     }
 
-    /// Returns for each initial state the variables that have not the same value in all of them, unless the titles
-    /// tell the states apart.
+    /// Returns for each initial state the variables whose values differ between initial states. Returns nothing if the
+    /// titles of the states differ.
     fn differing_values(&self, options: &[WalkStep]) -> Vec<Vec<(String, StateValue)>> {
         if have_own_titles(options) {
             return Vec::new();

@@ -7,8 +7,7 @@
 //! current.
 //!
 //! ```text
-//! expand  each task takes a part of the last level's states      -> a sorted run of candidates, and one of unencoded
-//!                                                                   states if the encoding grows
+//! expand  each task takes a part of the last level's states      -> sorted runs of candidates and unencoded states
 //! grow    one task gives bytes to all unencoded states           -> a sorted run of candidates, and the new journal
 //! settle  each a range of keys: candidates minus all runs        -> a piece of the next level
 //! merge   each a range of keys of some runs                      -> a piece of one run, where there are too many

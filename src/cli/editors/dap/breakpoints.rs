@@ -44,8 +44,8 @@ pub(super) struct ModelFiles<'m> {
 }
 
 impl<'m> ModelFiles<'m> {
-    /// Names the files of a model, which may be that of a search directory. The search need not have been started in the
-    /// current folder: the model's file is looked for in the folders around the directory first.
+    /// Names the files of a model, which may be that of a search directory. Then the model's file is first searched in the
+    /// folders around the directory, because the search may have started in one of them.
     pub(super) fn new(sources: &'m SourceMap, directory: Option<&Path>) -> ModelFiles<'m> {
         let directory = directory.map(full_path);
         let around = directory.iter().flat_map(|it| it.ancestors().skip(1));
