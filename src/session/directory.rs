@@ -6,8 +6,8 @@
 use super::config::CheckConfig;
 use super::error::{DirectoryConflict, Error};
 use super::eventually_verdicts::EventuallyVerdicts;
-use super::in_memory_answer::InMemoryAnswer;
 use super::job::SearchJob;
+use super::liveness_answer::LivenessAnswer;
 use super::removal::{RemoveOnDrop, abandon, remove_files};
 use super::run_limits::SavedLimits;
 use super::saved_check::SavedCheck;
@@ -150,7 +150,7 @@ impl SearchDirectory {
     }
 
     /// Saves the result of a search in memory, so that no search on disk is needed.
-    pub fn save_answer(&self, answer: &InMemoryAnswer) -> Result<(), Error> {
+    pub fn save_answer(&self, answer: &LivenessAnswer) -> Result<(), Error> {
         answer.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
@@ -255,7 +255,7 @@ pub struct DirectoryContents {
     /// The last checkpoint.
     pub saved: Option<SavedSearch>,
     /// The result of a search in memory, if that was sufficient.
-    pub answer: Option<InMemoryAnswer>,
+    pub answer: Option<LivenessAnswer>,
     /// The verdicts on the `eventually` properties of a Rust type.
     pub promises: Vec<EventuallyResult>,
     /// The limits of the last session, if recorded.
@@ -294,7 +294,7 @@ impl DirectoryContents {
         let job = SearchJob::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let saved = if has(MANIFEST) { last(&disk, &job) } else { Ok(None) };
         let saved = saved.map_err(|error| Error::Open(path.to_path_buf(), error))?;
-        let answer = has(ANSWER).then(|| InMemoryAnswer::load(&disk, job.digest)).transpose();
+        let answer = has(ANSWER).then(|| LivenessAnswer::load(&disk, job.digest)).transpose();
         let answer = answer.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let promises = has(EVENTUALLY_VERDICTS)
             .then(|| EventuallyVerdicts::load(&disk, job.digest))

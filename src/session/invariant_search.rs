@@ -11,14 +11,14 @@ use super::liveness_summary::{LivenessSummary, faults};
 use super::stored_search::{ReadySession, StoredSearch};
 use super::text_search::{ReductionChoice, TextSearch};
 use super::{
-    CheckConfig, DecidedInvariant, DirectoryContents, Error, InMemoryAnswer, LivenessCheck,
+    CheckConfig, DecidedInvariant, DirectoryContents, Error, LivenessAnswer, LivenessCheck,
     ProductCheck, SavedLimits, SearchedModel, TextModel,
 };
 use crate::model::{Counters, StateSpace as _, SuccessorSink};
 use crate::reduce::ReductionRefusal;
 use crate::report::ViolationReport;
 use crate::search::lasso::Lasso;
-use crate::search::liveness::continuation::Continuations;
+use crate::search::liveness::continuation::AcceptingContinuations;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict, model_failure};
 use std::path::Path;
@@ -58,7 +58,7 @@ pub(super) struct InvariantOutcome {
     /// The reductions of the search.
     pub decided: DecidedInvariant,
     /// The result as the directory stores it, if it is conclusive.
-    pub answer: Option<InMemoryAnswer>,
+    pub answer: Option<LivenessAnswer>,
     /// The seconds of all sessions.
     pub seconds: f64,
     /// The directory of the search.
@@ -188,7 +188,7 @@ impl InvariantSearch<'_, '_> {
             let (states, transitions) = (outcome.states(), outcome.counters.transitions);
             let (faults, strategy) = (faults(&outcome), None);
             let probe = ProbeResult { found, states, transitions, faults, strategy };
-            let answer = InMemoryAnswer::of(digest, &probe)?;
+            let answer = LivenessAnswer::of(digest, &probe)?;
             Some(answer.of_invariant(&decided))
         });
         let directory = session.directory;
@@ -230,7 +230,7 @@ impl InvariantSearch<'_, '_> {
         SuccessorSink::collect(last.len(), &mut all, expand).map(drop).map_err(model_failure)?;
         let starts = all.chunks_exact(last.len()).filter(|it| product.accepts_all(it));
         let starts = starts.collect::<Vec<_>>().concat();
-        let continuations = Continuations {
+        let continuations = AcceptingContinuations {
             model: product,
             accepts: &|state| product.is_accepting(state),
             fair: judged.fair_steps(),

@@ -1,5 +1,6 @@
-//! The result of a check of a temporal property without an emptiness check on disk, saved in the search directory: that of
-//! a search in memory, or of a search for a state that violates an invariant.
+//! A verdict on a temporal property that needed no emptiness check on disk, saved in the search directory.
+//!
+//! It comes from a search in memory, or from a search for a state that violates an invariant.
 
 use super::DecidedInvariant;
 use crate::model::ProcessSet;
@@ -10,9 +11,9 @@ use crate::search::liveness::nested_dfs::{ProbeResult, ProbeVerdict};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 
-/// The result of a search in memory. It answers the job of the same directory.
+/// The verdict, with its run. It answers the job of the same directory.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct InMemoryAnswer {
+pub struct LivenessAnswer {
     /// The digest of the model.
     digest: [u8; 32],
     /// The lasso that was found. `None` if there is none.
@@ -46,10 +47,10 @@ struct SavedLasso {
     fair_to: Vec<Vec<u8>>,
 }
 
-impl InMemoryAnswer {
+impl LivenessAnswer {
     /// Creates the saved result of a search in memory of the model with this digest. `None` if the search was
     /// inconclusive.
-    pub fn of(digest: [u8; 32], probe: &ProbeResult) -> Option<InMemoryAnswer> {
+    pub fn of(digest: [u8; 32], probe: &ProbeResult) -> Option<LivenessAnswer> {
         let &ProbeResult { states, transitions, faults, ref found, ref strategy } = probe;
         let run = match found {
             ProbeVerdict::Open => return None,
@@ -62,13 +63,13 @@ impl InMemoryAnswer {
         };
         let strategy = strategy.clone();
         let invariant = None;
-        Some(InMemoryAnswer { digest, run, states, transitions, faults, strategy, invariant })
+        Some(LivenessAnswer { digest, run, states, transitions, faults, strategy, invariant })
     }
 
     /// Returns the result as that of a search for a violating state.
-    pub fn of_invariant(self, decided: &DecidedInvariant) -> InMemoryAnswer {
+    pub fn of_invariant(self, decided: &DecidedInvariant) -> LivenessAnswer {
         let DecidedInvariant { reductions, is_shortest, .. } = decided.clone();
-        InMemoryAnswer { invariant: Some(SavedInvariant { reductions, is_shortest }), ..self }
+        LivenessAnswer { invariant: Some(SavedInvariant { reductions, is_shortest }), ..self }
     }
 
     /// Returns the search for a violating state, if that decided.
@@ -79,7 +80,7 @@ impl InMemoryAnswer {
 
     /// Returns the result as a probe returns it.
     pub fn probe(&self) -> ProbeResult {
-        let &InMemoryAnswer { states, transitions, faults, ref strategy, .. } = self;
+        let &LivenessAnswer { states, transitions, faults, ref strategy, .. } = self;
         let lasso = |it: &SavedLasso| Lasso {
             states: it.states.clone(),
             back: it.back as usize,
@@ -95,8 +96,8 @@ impl InMemoryAnswer {
     }
 
     /// Reads the result for the model with this digest.
-    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> Result<InMemoryAnswer> {
-        let answer: InMemoryAnswer = spill::load_value(disk, ANSWER, FORMAT)?;
+    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> Result<LivenessAnswer> {
+        let answer: LivenessAnswer = spill::load_value(disk, ANSWER, FORMAT)?;
         match answer.agrees(digest) {
             true => Ok(answer),
             false => Err(spill::Error::corrupt(ANSWER, 0, "it does not belong to the job")),
@@ -147,12 +148,12 @@ mod tests {
         ) {
             let probe = ProbeResult { found, states, transitions, faults, strategy };
             let disk = FaultDisk::new();
-            let answer = InMemoryAnswer::of(digest, &probe).unwrap();
+            let answer = LivenessAnswer::of(digest, &probe).unwrap();
             answer.commit(&disk).unwrap();
-            prop_assert_eq!(InMemoryAnswer::load(&disk, digest).unwrap().probe(), probe);
+            prop_assert_eq!(LivenessAnswer::load(&disk, digest).unwrap().probe(), probe);
             let mut other = digest;
             other[7] ^= 1;
-            prop_assert!(InMemoryAnswer::load(&disk, other).is_err());
+            prop_assert!(LivenessAnswer::load(&disk, other).is_err());
         }
     }
 
@@ -160,10 +161,10 @@ mod tests {
     fn what_is_open_is_no_answer_and_a_run_that_is_none_is_damage() {
         let (found, strategy) = (ProbeVerdict::Open, None);
         let open = ProbeResult { found, states: 1, transitions: 0, faults: 0, strategy };
-        assert_eq!(InMemoryAnswer::of([0; 32], &open), None);
+        assert_eq!(LivenessAnswer::of([0; 32], &open), None);
         let lasso = Lasso { states: vec![vec![1], vec![2]], back: 0, fair_to: Vec::new() };
         let found =
-            InMemoryAnswer::of([0; 32], &ProbeResult { found: ProbeVerdict::Found(lasso), ..open })
+            LivenessAnswer::of([0; 32], &ProbeResult { found: ProbeVerdict::Found(lasso), ..open })
                 .unwrap();
         let run = found.run.clone().unwrap();
         let short = vec![vec![1, 2]];
@@ -174,9 +175,9 @@ mod tests {
         ];
         for run in wrong {
             let disk = FaultDisk::new();
-            let answer = InMemoryAnswer { run: Some(run), ..found.clone() };
+            let answer = LivenessAnswer { run: Some(run), ..found.clone() };
             answer.commit(&disk).unwrap();
-            assert!(InMemoryAnswer::load(&disk, [0; 32]).is_err());
+            assert!(LivenessAnswer::load(&disk, [0; 32]).is_err());
         }
     }
 }

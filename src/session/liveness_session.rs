@@ -4,7 +4,7 @@ use super::invariant_search::{InvariantOutcome, InvariantSearch, InvariantSetup}
 use super::liveness_summary::LivenessSummary;
 use super::{
     CheckConfig, DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, ExecutableProgram,
-    Fairness, InMemoryAnswer, LivenessCheck, ProductCheck, RunShortening, SavedLimits,
+    Fairness, LivenessAnswer, LivenessCheck, ProductCheck, RunShortening, SavedLimits,
     SearchBudget, SearchDirectory, SearchJob, SearchedModel,
 };
 use crate::budget::AnalysisBudget;
@@ -124,7 +124,7 @@ pub struct LivenessResult {
     /// The seconds of searching in all sessions.
     pub seconds: f64,
     /// The result in memory, if it was conclusive.
-    answer: Option<InMemoryAnswer>,
+    answer: Option<LivenessAnswer>,
 }
 
 impl<'s, 'm> LivenessSession<'s, 'm> {
@@ -178,7 +178,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         let probe = self.product.probe(limits, self.control).map_err(Error::Sample)?;
         drop(shown);
         if probe.found != ProbeVerdict::Open {
-            let answer = InMemoryAnswer::of(job.digest(), &probe);
+            let answer = LivenessAnswer::of(job.digest(), &probe);
             let summary = LivenessSummary::of_probe(probe);
             observer.decide(summary.verdict());
             return Ok(LivenessResult {

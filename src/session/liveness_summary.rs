@@ -1,6 +1,6 @@
 //! The result of a search for a run that violates a property.
 
-use super::{DecidedInvariant, InMemoryAnswer, ProductCheck, SweepStatus};
+use super::{DecidedInvariant, LivenessAnswer, ProductCheck, SweepStatus};
 use crate::model::Violation;
 use crate::report::ShorteningResult;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
@@ -149,7 +149,7 @@ impl LivenessSummary {
     }
 
     /// Returns the result that a directory stores.
-    pub fn of_answer(answer: &InMemoryAnswer) -> LivenessSummary {
+    pub fn of_answer(answer: &LivenessAnswer) -> LivenessSummary {
         let invariant = answer.invariant();
         LivenessSummary { invariant, ..LivenessSummary::of_probe(answer.probe()) }
     }

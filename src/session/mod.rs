@@ -34,12 +34,12 @@ mod executable;
 mod found_trace;
 mod frequency_table;
 mod hunt;
-mod in_memory_answer;
 #[cfg(feature = "languages")]
 mod invariant_search;
 mod job;
 #[cfg(feature = "languages")]
 mod liveness;
+mod liveness_answer;
 #[cfg(feature = "languages")]
 mod liveness_check;
 #[cfg(feature = "languages")]
@@ -131,10 +131,10 @@ pub use frequency_table::FrequencyTableError;
 pub use hunt::{HuntRequest, StateHunt, StateHuntResult};
 #[cfg(feature = "languages")]
 pub use hunt::{RunHuntResult, hunt_run};
-pub use in_memory_answer::InMemoryAnswer;
 pub use job::SearchJob;
 #[cfg(feature = "languages")]
 pub use liveness::{AcceptingComponents, probe_product, probe_reduced};
+pub use liveness_answer::LivenessAnswer;
 #[cfg(feature = "languages")]
 pub use liveness_check::{LivenessCheck, PropertyRequest};
 #[cfg(feature = "languages")]

@@ -1,7 +1,7 @@
 //! A search in tasks by several processes: the interface of the directory and the model for the command line.
 
 use super::directory::last;
-use super::in_memory_answer::InMemoryAnswer;
+use super::liveness_answer::LivenessAnswer;
 use super::removal::RemoveOnDrop;
 use super::text_search::{ReductionChoice, TextSearch};
 use super::{CheckConfig, Error, RunLimits, SearchBudget, SearchJob, SearchedModel, SourceModel};
@@ -94,7 +94,7 @@ impl<'m> TaskRunner<'m> {
         let saved = if_exists(last(&*disk, &shared.job));
         let saved = saved.map_err(|error| shared.failed(error))?.flatten();
         if saved.is_none() || shared.job.undecided().is_some() {
-            let answer = if_exists(InMemoryAnswer::load(&*disk, shared.job.digest));
+            let answer = if_exists(LivenessAnswer::load(&*disk, shared.job.digest));
             let answer = answer.map_err(|error| shared.failed(error))?;
             let most = answer.is_none().then_some(wanted.first_states());
             return Ok((NextWork::Search(most), saved));

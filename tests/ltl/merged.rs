@@ -17,7 +17,7 @@ use spillway::session::{
 };
 
 /// What a check came to.
-struct Came {
+struct MergedOutcome {
     is_violated: bool,
     is_merged: bool,
     states: u64,
@@ -44,7 +44,11 @@ fn assert_is_run(judged: &ProductCheck<'_, '_>, found: &ProbeVerdict) {
 }
 
 /// Checks a formula with some reductions, in memory or on disk.
-fn check(watched: LivenessCheck, selection: &ReductionSelection, on_disk: bool) -> Option<Came> {
+fn check(
+    watched: LivenessCheck,
+    selection: &ReductionSelection,
+    on_disk: bool,
+) -> Option<MergedOutcome> {
     let ended = FiniteRunPolicy::Stutter;
     let watched = watched.reduced(selection.clone(), ended);
     let (config, control) = (CheckConfig::default(), SearchControl::default());
@@ -82,7 +86,7 @@ fn check(watched: LivenessCheck, selection: &ReductionSelection, on_disk: bool) 
         };
         assert_ne!(result.summary.found, ProbeVerdict::Open);
         assert_is_run(judged, &result.summary.found);
-        Ok(Some(Came {
+        Ok(Some(MergedOutcome {
             is_violated: result.summary.found != ProbeVerdict::None,
             is_merged: judged.searched.stack().member("merge").is_some(),
             states: result.summary.states,

@@ -27,7 +27,7 @@ struct SparseSets {
 
 /// A set that a disabled member may require instead of others.
 #[derive(Clone, Copy, Debug)]
-struct Alternative {
+struct EnablingAlternative {
     /// The number of the enabling set.
     enabling: usize,
     /// The number of the set of members that need no other set where this one is contained.
@@ -38,7 +38,7 @@ struct Alternative {
 #[derive(Clone, Copy, Debug)]
 struct RefutableCondition {
     fact: usize,
-    set: Alternative,
+    set: EnablingAlternative,
     mover: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct SingletonRules {
     /// The start of each member's conditions; the last entry is the end.
     begins: Vec<usize>,
     /// For each fact about the location of a mover, the members that make the mover leave that location.
-    leaving: Vec<Option<Alternative>>,
+    leaving: Vec<Option<EnablingAlternative>>,
 }
 
 /// Buffers for closures with a single enabled member.
@@ -64,7 +64,7 @@ pub(super) struct SingletonSearch {
     /// Members whose requirement the set contains.
     settled: Vec<u64>,
     /// For each mover, the set that makes it leave its location, if the state shows the location.
-    leaving: Vec<Option<Alternative>>,
+    leaving: Vec<Option<EnablingAlternative>>,
     /// The number of members examined since the counter was last reset.
     pub looked: u64,
 }
@@ -113,7 +113,7 @@ impl SingletonRules {
                 let number = numbers.entry((fact, enabling));
                 let number = *number.or_insert_with(|| settled.push(&settled.empty_set()));
                 bit_sets::insert(settled.row_mut(number), member);
-                let set = Alternative { enabling, settled: number };
+                let set = EnablingAlternative { enabling, settled: number };
                 conditions.push(RefutableCondition { fact, set, mover });
             }
             begins.push(conditions.len());
@@ -124,7 +124,8 @@ impl SingletonRules {
                 // A member that does not wait for this location waits for another one.
                 let mut elsewhere = asking.by_mover.row(mover).to_vec();
                 bit_sets::subtract(&mut elsewhere, asking.by_fact.row(fact));
-                leaving[fact] = Some(Alternative { enabling, settled: settled.push(&elsewhere) });
+                leaving[fact] =
+                    Some(EnablingAlternative { enabling, settled: settled.push(&elsewhere) });
             }
         }
         SingletonRules {
@@ -201,7 +202,7 @@ impl SingletonSearch {
             }
             self.looked += 1;
             match self.cheapest(rules, seen, member)? {
-                Some(Alternative { enabling, settled }) => {
+                Some(EnablingAlternative { enabling, settled }) => {
                     for &SetWord { at, bits } in rules.settled.of(settled) {
                         self.settled[at] |= bits;
                     }
@@ -239,7 +240,7 @@ impl SingletonSearch {
         rules: &SingletonRules,
         seen: ObservedState,
         member: usize,
-    ) -> Result<Option<Alternative>, SecondEnabled> {
+    ) -> Result<Option<EnablingAlternative>, SecondEnabled> {
         let (mut cheapest, mut least, mut is_any) = (None, u32::MAX, false);
         for condition in &rules.conditions[rules.begins[member]..rules.begins[member + 1]] {
             if !bit_sets::has(seen.facts, condition.fact) {

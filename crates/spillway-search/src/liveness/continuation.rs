@@ -11,7 +11,7 @@ const FEW: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
 
 /// A product, and which of its runs continue a finite run: those that visit accepting states infinitely often.
 #[derive(Clone, Copy)]
-pub struct Continuations<'a> {
+pub struct AcceptingContinuations<'a> {
     /// The product.
     pub model: &'a dyn StateSpace,
     /// Whether a state is accepting.
@@ -20,7 +20,7 @@ pub struct Continuations<'a> {
     pub fair: Option<&'a dyn FairSteps>,
 }
 
-impl Continuations<'_> {
+impl AcceptingContinuations<'_> {
     /// Searches for a run from one of the given states, which are concatenated, until the control stops the search.
     pub fn find(
         &self,
@@ -28,7 +28,7 @@ impl Continuations<'_> {
         limits: ProbeLimits,
         control: &SearchControl,
     ) -> Result<ProbeVerdict> {
-        let Continuations { model, accepts, fair } = *self;
+        let AcceptingContinuations { model, accepts, fair } = *self;
         let probe = match fair {
             None => probe_from(starts, model, accepts, limits, control)?,
             Some(fair) => {

@@ -4,7 +4,7 @@
 //! property, but there must be one: every further step may end in an error, or finite runs may not count. So a
 //! continuation is searched for among few states. If none is found, all states are explored.
 
-use super::continuation::Continuations;
+use super::continuation::AcceptingContinuations;
 use super::nested_dfs::ProbeVerdict;
 use crate::checkpoint::SavedSearch;
 use crate::lasso::Lasso;
@@ -67,7 +67,7 @@ impl<'a> EarlyTermination<'a> {
             return Ok(found.clone());
         }
         let TraceFinder { model, control, .. } = self.finder;
-        let continuations = Continuations { model, accepts: self.accepts, fair: None };
+        let continuations = AcceptingContinuations { model, accepts: self.accepts, fair: None };
         let found = match continuations.find_near(state, control)? {
             ProbeVerdict::Found(lasso) => Some(lasso),
             ProbeVerdict::None | ProbeVerdict::Open => None,

@@ -12,7 +12,7 @@
 //! shortest one if every shorter run would have fit.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
-use super::continuation::Continuations;
+use super::continuation::AcceptingContinuations;
 use super::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::SearchControl;
 use crate::lasso::Lasso;
@@ -127,7 +127,7 @@ impl BoundedGraph {
             let state = &self.states[turn as usize];
             if runs.is_decided(state) {
                 let AcceptingRuns { model, accepts, .. } = runs;
-                let continuations = Continuations { model, accepts, fair: None };
+                let continuations = AcceptingContinuations { model, accepts, fair: None };
                 match continuations.find_near(state, control)? {
                     ProbeVerdict::Found(behind) => {
                         let run = BestRun::Decided { at: turn, behind };
