@@ -326,10 +326,10 @@ fn where_it_does_not_apply_it_is_left_out_by_name() {
     assert_eq!(refused("murphi", &assumed), "assumptions exclude states");
 }
 
-/// A place that has more tokens each round, until there is no room: who puts them there may fail, so he stays as he is, and so do the places that he has
-/// to do with, though one is empty at first and another always has what a third has.
+/// Each round adds tokens to two places until their capacity is exceeded. A transition that can fail is not reduced, nor
+/// are its places, although one is empty at first and another always has the tokens of a third.
 #[test]
-fn who_may_fail_stays_as_he_is() {
+fn a_transition_that_can_fail_is_kept() {
     let rounds = net(&[1, 1, 0, 0], &[(&[0, 1], &[2, 3]), (&[2], &[0, 1])]);
     assert_eq!(places(&rounds, "", CheckSelection::ALL), Default::default());
     assert_eq!(both(&text(&rounds), "", CheckSelection::ALL), (131_071, 131_071));
