@@ -7,6 +7,10 @@
 #ifndef LAST
 #define LAST 12
 #endif
+// The number of primes up to LAST.
+#ifndef PRIMES
+#define PRIMES 5
+#endif
 mtype = { number, stop };
 byte primes;
 
@@ -44,5 +48,5 @@ init {
 	od;
 	to!stop(0);
 	_nr_pr == 1;
-	assert(primes == 5)
+	assert(primes == PRIMES)
 }
