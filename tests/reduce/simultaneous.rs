@@ -3,12 +3,16 @@
 //!
 //! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
-use crate::merge::{Choices, dve, promela, told, try_random};
+use crate::merge::{
+    Choices, assert_counterexamples_replay, random_dve_model, random_promela_model, try_random,
+};
 use crate::runs::assert_is_run;
-use crate::support::follow::{ALL, load};
+use crate::support::lockstep::{ALL, load};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both;
-use crate::support::reductions::{bisimilar, by_way, by_way_for, rewritings, scalarsets};
+use crate::support::reductions::{
+    bisimilar, partial_order_plan, partial_order_plan_for, rewritings, scalarsets,
+};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
@@ -36,7 +40,7 @@ const DEADLOCKS: SearchLimits =
     SearchLimits { checks: CheckSelection { deadlock: true, ..CheckSelection::NONE }, ..ALL };
 
 fn by(way: PartialOrderStrategy) -> ReductionPlan {
-    by_way(way)
+    partial_order_plan(way)
 }
 
 fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
@@ -54,7 +58,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
     let (whole, stuck) = (found(&model, &ALL), found(&model, &DEADLOCKS));
     let mut left = whole.states();
     for way in WAYS {
-        model = model.with_plan(by_way_for(way, CheckSelection::default()));
+        model = model.with_plan(partial_order_plan_for(way, CheckSelection::default()));
         let reduced = found(&model, &ALL);
         prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
         // Not only that there is one: all are there.
@@ -62,12 +66,12 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         let searched = model.searched();
         match way.proviso {
             // What was put off cannot be found out where states are stored as steps back.
-            CycleProviso::Levels => told(searched.model(), &reduced, &ALL),
+            CycleProviso::Levels => assert_counterexamples_replay(searched.model(), &reduced, &ALL),
             _ => drop(stored::replayed(searched.model(), &reduced, &ALL)),
         }
         drop(searched);
         left = left.min(reduced.states());
-        model = model.with_plan(by_way_for(way, DEADLOCKS.checks));
+        model = model.with_plan(partial_order_plan_for(way, DEADLOCKS.checks));
         let reduced = found(&model, &DEADLOCKS);
         prop_assert_eq!(reduced.deadlocks(), stuck.deadlocks(), "{:?} {}", way, text);
         let check = |exec| {
@@ -274,12 +278,12 @@ fn random_models_of_processes_apart_are_found_as_they_are() {
 
 #[test]
 fn random_models_in_dve_are_found_as_they_are() {
-    try_kept(50, "dve", dve);
+    try_kept(50, "dve", random_dve_model);
 }
 
 #[test]
 fn random_models_in_promela_are_found_as_they_are() {
-    try_kept(50, "promela", promela);
+    try_kept(50, "promela", random_promela_model);
 }
 
 /// Two kinds of processes that are alike, with values that are dead, in steps that are taken together; one of the second is
@@ -348,7 +352,7 @@ fn it_stacks() {
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od } active proctype Q() { byte y; do :: y = 1; y = 0 od }";
     let order = |text: &str, way| {
-        load("promela", text).with_plan(by_way_for(way, CheckSelection::default()))
+        load("promela", text).with_plan(partial_order_plan_for(way, CheckSelection::default()))
     };
     for way in WAYS {
         let model = order(text, way);

@@ -9,7 +9,7 @@ use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{models, promises};
 use crate::support::reductions::both;
-use crate::support::reductions::{by_way, by_way_for, scalarsets};
+use crate::support::reductions::{partial_order_plan, partial_order_plan_for, scalarsets};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{begin_or_resume, tiny_plan};
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ const TRANSITIONS_EACH_MAX: usize = 10;
 /// Nothing is looked for but deadlocks.
 const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
 
-type Tried<T> = Result<T, TestCaseError>;
+type TestResult<T> = Result<T, TestCaseError>;
 
 /// What a search came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn reduced<'m>(
     Some(reduction.wrap(Box::new(model)))
 }
 
-pub fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
+pub fn keeps_all(interp: &Interp, most: usize, census: &Census) -> TestResult<()> {
     let Some(sleeping) = reduced(interp, interp, PartialOrderMethod::Sleep) else { return Ok(()) };
     let Some(whole) = searched(interp, BOTH, most) else { return Ok(()) };
     let asleep = searched(&*sleeping, BOTH, most).unwrap();
@@ -169,7 +169,7 @@ pub fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
     Ok(())
 }
 
-fn try_all(cases: u32, test: impl Fn(&Interp) -> Tried<()>) {
+fn try_all(cases: u32, test: impl Fn(&Interp) -> TestResult<()>) {
     crate::generated::try_all(cases, programs(), |Generated(program)| {
         test(&Interp::new(program).expect("what is generated can be executed"))
     });
@@ -344,7 +344,7 @@ fn protocols_of_1992_take_the_transitions_of_the_paper() {
 
 /// That a search for deadlocks comes to this many states and transitions.
 fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u64), name: &str) {
-    let model = model.with_plan(by_way_for(method, DEADLOCKS));
+    let model = model.with_plan(partial_order_plan_for(method, DEADLOCKS));
     let found =
         Check::of_text(&model).checks(DEADLOCKS).memory(memory_beside_tests(512)).keep_going();
     let found = found.run().unwrap();
@@ -358,7 +358,7 @@ fn refused(
     method: PartialOrderMethod,
     checks: CheckSelection,
 ) -> Option<NotApplied> {
-    let plan = both(&model.wished, &by_way(method));
+    let plan = both(&model.wished, &partial_order_plan(method));
     let model = model.with_plan(ReductionPlan { checks, ..plan });
     model.searched().stack().refusals().first().map(|it| it.reason.clone())
 }
@@ -411,8 +411,10 @@ fn limits() -> SearchLimits {
 fn on_disk_the_same_is_asleep() {
     let (mut tried, mut fewer) = (0, 0);
     for (place, model) in some_of_ours() {
-        let model =
-            model.with_plan(by_way_for(PartialOrderMethod::Sleep, CheckSelection::default()));
+        let model = model.with_plan(partial_order_plan_for(
+            PartialOrderMethod::Sleep,
+            CheckSelection::default(),
+        ));
         let searched = model.searched();
         if !searched.stack().refusals().is_empty() {
             continue;
@@ -453,7 +455,8 @@ fn killed_at_any_operation_it_comes_to_the_same() {
         active proctype Takes() { byte x; do :: q?x; n = (n + x) % 3 od }
         active [2] proctype Alone() { byte x; do :: x < 2 -> x++ :: x == 2 -> x = 0 od }";
     let model = load("model.pml", text, Options::default());
-    let model = model.with_plan(by_way_for(PartialOrderMethod::Sleep, CheckSelection::default()));
+    let model = model
+        .with_plan(partial_order_plan_for(PartialOrderMethod::Sleep, CheckSelection::default()));
     let searched = model.searched();
     let model = searched.model();
     let expected = memory::search(model, &limits()).unwrap();

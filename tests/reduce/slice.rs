@@ -4,7 +4,7 @@
 //! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::support::error_message::ErrorMessage;
-use crate::support::follow::{load, one};
+use crate::support::lockstep::{choose, load};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, for_checks};
@@ -282,14 +282,14 @@ fn random_model(random: &mut Random) -> String {
             text += " commit b;";
         }
         if random.below(3) > 0 {
-            let _ = write!(text, " assert d: {} < 2;", one(random, &[&own, &other, "l"]));
+            let _ = write!(text, " assert d: {} < 2;", choose(random, &[&own, &other, "l"]));
         }
         let mut edges = Vec::new();
         for from in ["a", "b", "d"] {
             for _ in 0..1 + random.below(2) {
                 let most = if random.below(12) == 0 { SAYS.len() } else { most };
                 let says = SAYS[random.below(most)].replace('@', &own).replace('~', &other);
-                let to = one(random, &["a", "b", "d"]);
+                let to = choose(random, &["a", "b", "d"]);
                 edges.push(format!("  {from} -> {to} {{ {says} }}"));
             }
         }

@@ -3,7 +3,9 @@
 //!
 //! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
-use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
+use crate::support::lockstep::{
+    self, check_random_models, check_resumed_reduction, check_rewriting, choose, load,
+};
 use crate::support::reductions::{bisimilar, dead};
 use crate::support::{Random, is_large};
 use spillway::Check;
@@ -13,8 +15,8 @@ use spillway::reduce::equivalent_locations::LocationMerging;
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use std::fmt::Write;
 
-fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, ReductionPlan::of(["states"]))
+fn state_counts(language: &str, text: &str) -> (usize, usize) {
+    lockstep::state_counts(language, text, ReductionPlan::of(["states"]))
 }
 
 /// How many locations are one with an earlier one.
@@ -35,7 +37,7 @@ fn locations_with_equal_actions_are_one() {
     let text = "process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; effect x = 1; },
         a -> c { guard x == 1; effect x = 1; }, b -> a { guard x == 1; }, c -> a { guard x == 1; }; } system async;";
     assert_eq!(joined("dve", text), 1);
-    assert_eq!(both("dve", text), (4, 3));
+    assert_eq!(state_counts("dve", text), (4, 3));
 }
 
 /// Two ways of three locations each that say the same, one of them in the other order.
@@ -47,17 +49,17 @@ fn chains_are_one_from_the_first_location_on() {
         d2 -> a { effect x = 0; }, c2 -> d2 { effect x = 4; }, b2 -> d2 { effect x = 3; }, b2 -> c2 { effect x = 2; }; }
         system async;";
     assert_eq!(joined("dve", text), 3);
-    assert_eq!(both("dve", text), (9, 5));
+    assert_eq!(state_counts("dve", text), (9, 5));
 }
 
 /// It begins at a location that is one with an earlier one.
 #[test]
 fn where_processes_begin_is_one_with_others() {
     let text = "process P { state a, b; init b; trans a -> b { }, b -> a { }; } system async;";
-    assert_eq!(both("dve", text), (2, 1));
+    assert_eq!(state_counts("dve", text), (2, 1));
     let text = "proctype C(bit x) { do :: x = 1; x = 1 od } init { run C(0); run C(1) }";
     assert_eq!(joined("promela", text), 1);
-    let (whole, fewer) = both("promela", text);
+    let (whole, fewer) = state_counts("promela", text);
     assert!(fewer < whole, "{fewer} of {whole}");
 }
 
@@ -66,7 +68,7 @@ fn where_processes_begin_is_one_with_others() {
 fn what_is_printed_tells_nothing_apart() {
     let text = "byte x; active proctype P() { do :: x = 1; printf(\"one\"); x = 0 :: x = 1; printf(\"two\"); x = 0 od }";
     assert_eq!(joined("promela", text), 2);
-    assert_eq!(both("promela", text), (5, 3));
+    assert_eq!(state_counts("promela", text), (5, 3));
 }
 
 /// After values are one, more actions are: `x` is only asked whether it is 0.
@@ -75,7 +77,7 @@ fn values_come_first() {
     let text = "byte t; process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; }, a -> c { guard x == 0; },
         b -> a { effect x = 1; }, c -> a { effect x = 2; }, a -> a { guard x != 0; effect x = 0; }; } system async;";
     assert_eq!(joined("dve", text), 0);
-    assert_eq!(follow::both("dve", text, bisimilar()), (5, 3));
+    assert_eq!(lockstep::state_counts("dve", text, bisimilar()), (5, 3));
 }
 
 /// Models in each of which locations look alike to whoever forgets one way in which they are told apart; how many are one with
@@ -138,7 +140,7 @@ fn whatever_tells_locations_apart_keeps_them() {
     let mut found = Vec::new();
     for (what, language, text, all_the_same) in TOLD_APART {
         for by in [ReductionPlan::of(["states"]), bisimilar()] {
-            if let Err(error) = is_kept(language, text, &by) {
+            if let Err(error) = check_rewriting(language, text, &by) {
                 panic!("{what}: {error}");
             }
         }
@@ -156,12 +158,12 @@ fn random_model(random: &mut Random) -> String {
         let _ =
             write!(text, "process {process} {{ byte x; state {}; init a;", LOCATIONS.join(", "));
         if random.below(4) == 0 {
-            let _ = write!(text, " commit {};", one(random, &LOCATIONS));
+            let _ = write!(text, " commit {};", choose(random, &LOCATIONS));
         }
         if random.below(4) == 0 {
-            let _ = write!(text, " assert {}: x < 2;", one(random, &LOCATIONS));
+            let _ = write!(text, " assert {}: x < 2;", choose(random, &LOCATIONS));
         }
-        let names = format!("guard not {other}.{};", one(random, &LOCATIONS));
+        let names = format!("guard not {other}.{};", choose(random, &LOCATIONS));
         let says = [
             "effect x = 1;",
             "effect x = 0;",
@@ -175,17 +177,17 @@ fn random_model(random: &mut Random) -> String {
             "effect g = g + 200;",
             "",
         ];
-        let few: Vec<_> = (0..3).map(|_| one(random, &says)).collect();
+        let few: Vec<_> = (0..3).map(|_| choose(random, &says)).collect();
         let mut edges = Vec::new();
         for from in LOCATIONS {
             for _ in 0..1 + random.below(2) {
                 let says = match random.below(40) {
                     0 => &names,
-                    _ => one(random, &few),
+                    _ => choose(random, &few),
                 };
                 // Most lead to few.
                 let all = if random.below(3) == 0 { &LOCATIONS[..] } else { &LOCATIONS[..3] };
-                let to = one(random, all);
+                let to = choose(random, all);
                 edges.push(format!("  {from} -> {to} {{ {says} }}"));
             }
         }
@@ -199,7 +201,7 @@ fn random_models_follow_what_is_written() {
     let mut random = Random::new(41);
     let count = if is_large() { 10_000 } else { 150 };
     let models = (0..count).map(|_| random_model(&mut random));
-    random_models_follow(models, ReductionPlan::of(["states"]), |it| {
+    check_random_models(models, ReductionPlan::of(["states"]), |it| {
         it.pass::<LocationMerging>().is_some()
     });
 }
@@ -221,7 +223,7 @@ fn a_search_keeps_which_locations_are_one() {
     assert_eq!(told[0].name, "bisimilar locations");
     assert_eq!(told[0].effect.as_deref(), Some("2 locations merged with others"));
     let by = |plan: ReductionPlan| ReductionConfig::from(plan);
-    goes_on_as_it_began(&model, by(ReductionPlan::of(["states"])), by(dead()), 1);
+    check_resumed_reduction(&model, by(ReductionPlan::of(["states"])), by(dead()), 1);
     let found = Check::of_text(&model).reduce(by(ReductionPlan::of(["states"]))).run().unwrap();
     let told = found.counterexample().unwrap().unwrap();
     assert_eq!(told.depth(), 101);

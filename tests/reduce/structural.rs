@@ -7,11 +7,11 @@
 #[path = "../front/pnml/game.rs"]
 mod game;
 
-use crate::merge::told;
+use crate::merge::assert_counterexamples_replay;
 use crate::support::error_message::ErrorMessage;
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
-use crate::support::reductions::{bisimilar, by_way, for_checks};
+use crate::support::reductions::{bisimilar, for_checks, partial_order_plan};
 use game::{Does, Net, Transition, text};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
@@ -96,7 +96,7 @@ fn compared(
     if searched.model().capabilities().simulation.is_some()
         && came.len() == found.findings.iter().count()
     {
-        told(searched.model(), &found, &limits);
+        assert_counterexamples_replay(searched.model(), &found, &limits);
     }
     if !is_run {
         return Ok((whole.states(), found.states()));
@@ -309,7 +309,7 @@ fn what_makes_no_difference_is_removed() {
 #[test]
 fn where_it_does_not_apply_it_is_left_out_by_name() {
     let refused = |language: &str, text: &str| {
-        let model = crate::support::follow::load(language, text)
+        let model = crate::support::lockstep::load(language, text)
             .with_plan(for_checks(&["structural"], CheckSelection::ALL));
         let searched = model.searched();
         let refused = searched.stack().refusals().to_vec();
@@ -414,7 +414,7 @@ fn random_nets_are_found_to_be_as_they_are() {
         let structural = for_checks(&["structural"], checks);
         let others = both_of(&for_checks(&["structural", "slice"], checks), &bisimilar());
         let by = if dice.roll(4) < 3 { structural } else { others };
-        let conditional = by_way(PartialOrderMethod::Conditional);
+        let conditional = partial_order_plan(PartialOrderMethod::Conditional);
         let steps = if dice.roll(3) < 2 { ReductionPlan::default() } else { conditional };
         let invariant = if checks == DEADLOCKS { "" } else { &invariant };
         let model = load(&text(&net), invariant);

@@ -4,7 +4,7 @@
 //! The programs are random. The reduced searches must find the violations of the full search, and the chosen sets must
 //! be persistent. `SPILLWAY_LARGE` tries 3000 programs.
 
-use super::partial_order::{self, Census, OF_RANDOM, interp, is_reduced_well};
+use super::partial_order::{self, Census, RANDOM_PROGRAMS, check_reductions, interp};
 use super::sleep;
 use crate::support::{Random, is_large};
 use spillway::front::{Language, Options};
@@ -191,7 +191,7 @@ fn programs_that_ask_what_others_can_do_keep_their_verdicts() {
         let text = Writer::program(seed);
         let Some(model) = load(&text) else { continue };
         loaded += 1;
-        let result = is_reduced_well(&model.interp, OF_RANDOM, &census)
+        let result = check_reductions(&model.interp, RANDOM_PROGRAMS, &census)
             .and_then(|()| sleep::keeps_all(&model.interp, 800, &asleep));
         result.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         let has = CONSTRUCTS.iter().filter(|(_, shown)| text.contains(shown));
@@ -221,7 +221,7 @@ fn a_timeout_alone_makes_nothing_dependent() {
     let (reduced, kept) = partial_order::searched_by_default(&model);
     assert!(whole.len() > 600, "{}", whole.len());
     assert!(reduced.len() < 40, "{}", reduced.len());
-    let names = |found: &partial_order::Found| found.keys().copied().collect::<Vec<_>>();
+    let names = |found: &partial_order::ViolationLevels| found.keys().copied().collect::<Vec<_>>();
     assert_eq!(names(&found).len(), 1);
     assert_eq!(names(&found), names(&kept));
 }

@@ -3,7 +3,9 @@
 //!
 //! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
-use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
+use crate::support::lockstep::{
+    self, check_random_models, check_resumed_reduction, check_rewriting, choose, load,
+};
 use crate::support::reductions::{bisimilar, dead};
 use crate::support::{Random, is_large};
 use spillway::analysis::value_abstraction::ValueAbstraction;
@@ -13,8 +15,8 @@ use spillway::reduce::{PreservedProperties, PropertyClass};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use std::fmt::Write;
 
-fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, ReductionPlan::of(["values"]))
+fn state_counts(language: &str, text: &str) -> (usize, usize) {
+    lockstep::state_counts(language, text, ReductionPlan::of(["values"]))
 }
 
 fn is_rewritten(language: &str, text: &str) -> bool {
@@ -28,7 +30,7 @@ fn is_rewritten(language: &str, text: &str) -> bool {
 fn constants_that_compare_alike_are_one() {
     let text = "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; } system async;";
-    assert_eq!(both("dve", text), (5, 3));
+    assert_eq!(state_counts("dve", text), (5, 3));
 }
 
 /// Nothing but whether `x` is even is asked: of six values two are left, of which each leads to the other.
@@ -36,14 +38,14 @@ fn constants_that_compare_alike_are_one() {
 fn what_is_computed_is_looked_up() {
     let text = "process P { byte x; state a, b; init a; trans a -> a { guard x % 2 == 0; effect x = (x + 1) % 6; },
         a -> a { guard x % 2 == 1; effect x = (x + 1) % 6; }; } system async;";
-    assert_eq!(both("dve", text), (6, 2));
+    assert_eq!(state_counts("dve", text), (6, 2));
 }
 
 /// A clock that goes round from 3 to 9, where nobody asks for more than 3 in the end: 0, 1, 2 and what is more.
 #[test]
 fn a_rising_variable_is_one_beyond_what_it_is_compared_with() {
     let text = "active proctype P() { byte x; do :: x = (x < 9 -> x + 1 : 3) :: x < 3 od }";
-    assert_eq!(both("promela", text), (10, 4));
+    assert_eq!(state_counts("promela", text), (10, 4));
 }
 
 /// A message and what it is received into are one class: 0 and 1 are alike, and so are 2 and 3.
@@ -51,7 +53,7 @@ fn a_rising_variable_is_one_beyond_what_it_is_compared_with() {
 fn messages_are_of_the_class_of_what_they_come_from() {
     let text = "chan c = [1] of { byte }; active proctype S() { do :: c!0 :: c!1 :: c!2 :: c!3 od }
         active proctype R() { byte y; do :: c?y; if :: y < 2 :: y >= 2 fi od }";
-    let (whole, fewer) = both("promela", text);
+    let (whole, fewer) = state_counts("promela", text);
     // The channel is empty or full, and at the question `y` has a value: as often with 4 values as with 2.
     assert!(2 * fewer < whole, "{fewer} of {whole}");
 }
@@ -110,7 +112,8 @@ const TOLD_APART: &[(&str, &str, &str)] = &[
 #[test]
 fn whatever_tells_values_apart_keeps_them() {
     let tried = TOLD_APART.iter();
-    let tried = tried.map(|(what, language, text)| (what, is_kept(language, text, &bisimilar())));
+    let tried =
+        tried.map(|(what, language, text)| (what, check_rewriting(language, text, &bisimilar())));
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -135,8 +138,9 @@ fn random_model(random: &mut Random) -> String {
         let _ = writeln!(text, "process {process} {{ byte x, y, z; state a, b, d; init a; trans");
         let edges = 4 + random.below(5);
         for number in 0..edges {
-            let (from, to) = (one(random, &["a", "b", "d"]), one(random, &["a", "b", "d"]));
-            let of = |random: &mut Random| one(random, &["x", "y", "z", "g", "t[1]", "t[x % 3]"]);
+            let (from, to) = (choose(random, &["a", "b", "d"]), choose(random, &["a", "b", "d"]));
+            let of =
+                |random: &mut Random| choose(random, &["x", "y", "z", "g", "t[1]", "t[x % 3]"]);
             let (some, other) = (of(random), of(random));
             let k = random.below(5);
             let guard = match random.below(10) {
@@ -176,7 +180,7 @@ fn random_models_follow_what_is_written() {
     let mut random = Random::new(17);
     let count = if is_large() { 10_000 } else { 400 };
     let models = (0..count).map(|_| random_model(&mut random));
-    random_models_follow(models, ReductionPlan::of(["values"]), |it| {
+    check_random_models(models, ReductionPlan::of(["values"]), |it| {
         it.pass::<ValueMerging>().is_some()
     });
 }
@@ -198,7 +202,7 @@ fn a_search_keeps_how_its_program_was_rewritten() {
     assert_eq!(told[0].effect.as_deref(), Some("1 variable with equivalent values"));
     let by = |plan: ReductionPlan| ReductionConfig::from(plan);
     for rewritings in [ReductionPlan::of(["values"]), bisimilar()] {
-        goes_on_as_it_began(&model, by(rewritings), by(dead()), 1);
+        check_resumed_reduction(&model, by(rewritings), by(dead()), 1);
     }
 }
 

@@ -59,11 +59,11 @@ pub fn search(
     // With pauses, it writes as many checkpoints as possible, also inside levels.
     let every = if pauses.is_empty() { 3600 } else { 0 };
     let mut last = SearchOutcome::default();
-    for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+    for (session, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
         let control = SearchControl::new(Duration::from_secs(every), None);
         let limits = SearchLimits { max_states: Some(*pause), ..limits.clone() };
-        let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
-        let mut search = match sitting {
+        let (model, plan) = (models[session % models.len()], plans[session % plans.len()]);
+        let mut search = match session {
             0 => {
                 let (limits, control) = (&limits, &control);
                 let search = StoredSearch { plan, limits, control, storage };
@@ -182,7 +182,7 @@ pub fn replayed(
 }
 
 /// Returns whether a check of this kind is selected, be it a violation or a goal.
-pub fn is_looked_for(model: &dyn StateSpace, checks: &CheckSelection, check: Violation) -> bool {
+pub fn is_selected(model: &dyn StateSpace, checks: &CheckSelection, check: Violation) -> bool {
     match check {
         Violation::Property(number) => {
             checks.checks_kind(model.description().properties()[number as usize].kind)
@@ -204,7 +204,7 @@ pub fn replayed_in(
         let (found, disk) = search(&[model], storage, &[plan], &[], limits);
         assert_eq!(found.levels, expected.levels);
         // A finding that is not checked may have no counterexample: the reduction may have caused it.
-        let is_wanted = |check| is_looked_for(model, &limits.checks, check);
+        let is_wanted = |check| is_selected(model, &limits.checks, check);
         for trace in traces_of(model, &*disk, &found, is_wanted) {
             assert!(explained.starts().contains(&trace.steps[0]));
             for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {

@@ -4,7 +4,7 @@
 //! `SPILLWAY_LARGE` tries ten thousand models.
 
 use super::sleep::ours;
-use crate::support::follow::{load, one};
+use crate::support::lockstep::{choose, load};
 use crate::support::memory::memory_beside_tests;
 use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
@@ -60,7 +60,7 @@ struct Census {
 
 /// Searches of a model by some reductions that are used, and what is found is that which is found in all its states.
 /// Gives whether any are.
-fn is_found_alike(
+fn check_reduction(
     model: &mut TextModel,
     whole: &SearchOutcome,
     plan: ReductionPlan,
@@ -150,7 +150,7 @@ fn body(random: &mut Random) -> String {
             3 => "sync b?{k};",
             _ => "",
         };
-        let effect = one(
+        let effect = choose(
             random,
             &[
                 "",
@@ -211,18 +211,18 @@ fn random_models_are_found_alike_by_all_reductions() {
             .map(|it| it.name)
             .filter(|it| {
                 let plan = planned(&[it], checks).expect("one does not contradict itself");
-                is_found_alike(&mut model, &whole, plan, &mut census)
+                check_reduction(&mut model, &whole, plan, &mut census)
             })
             .collect();
         for some in several(&used) {
             if let Some(plan) = planned(&some, checks) {
-                assert!(is_found_alike(&mut model, &whole, plan, &mut census));
+                assert!(check_reduction(&mut model, &whole, plan, &mut census));
             }
         }
         // All that do not contradict each other.
         let without = used.iter().copied().filter(|it| *it != "simultaneous").collect::<Vec<_>>();
         if let Some(plan) = planned(&without, checks).filter(|_| without.len() > 2) {
-            is_found_alike(&mut model, &whole, plan, &mut census);
+            check_reduction(&mut model, &whole, plan, &mut census);
         }
     }
     println!("{census:?}");
@@ -242,7 +242,7 @@ fn choices_may_distinguish_what_symmetry_identifies() {
     let mut census = Census::default();
     for names in [&["por", "symmetry"][..], &["por", "symmetry", "doomed"]] {
         let plan = planned(names, CheckSelection::ALL).unwrap();
-        assert!(is_found_alike(&mut model, &whole, plan, &mut census));
+        assert!(check_reduction(&mut model, &whole, plan, &mut census));
     }
     assert_eq!(census.used["symmetry"], 2);
     assert_eq!(census.used["doomed"], 1);
