@@ -558,7 +558,7 @@ fn reduced_by_program_of<'m>(
 }
 
 /// All states and violations of a model reduced by the default strategy, for all checks.
-pub fn searched_by_default(model: &Interp) -> (BTreeSet<Vec<u8>>, ViolationLevels) {
+pub fn explore_by_default(model: &Interp) -> (BTreeSet<Vec<u8>>, ViolationLevels) {
     let reduced =
         reduced_by_program_of(model, model, PartialOrderMethod::DEFAULT, &CheckSelection::ALL);
     explore(&*reduced, usize::MAX).unwrap()
