@@ -62,9 +62,7 @@ fn expansion_and_steps_agree() {
             let mut buffer = Vec::new();
             let run = |out: &mut SuccessorSink| model.expand(state, out);
             let ExpansionOutcome {
-                counters: Counters { transitions, excluded, .. },
-                findings,
-                ..
+                counters: Counters { transitions, excluded, .. }, findings, ..
             } = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
             let successors: Vec<u8> = steps

@@ -4,15 +4,14 @@
 //! `SPILLWAY_LARGE` runs more random nets, which take minutes.
 
 #[allow(dead_code)]
-#[path = "../front/pnml/game.rs"]
-mod game;
+#[path = "../front/pnml/token_game.rs"]
+mod token_game;
 
 use crate::merge::assert_counterexamples_replay;
 use crate::support::error_message::ErrorMessage;
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::state_counts as both_of;
 use crate::support::reductions::{bisimilar, for_checks, partial_order_plan};
-use game::{Does, Net, Transition, text};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::ExecutionMode;
@@ -31,6 +30,7 @@ use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use token_game::{ArcKind, Net, Transition, pnml_text};
 
 const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
 const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSelection::NONE };
@@ -140,15 +140,15 @@ fn net(tokens: &[i64], transitions: &[(&[usize], &[usize])]) -> Net {
     let bag = |times: i64| vec![(times, Vec::new())];
     let transition = |(takes, puts): &(&[usize], &[usize])| {
         let count = |all: &[usize], it: usize| all.iter().filter(|its| **its == it).count() as i64;
-        let arcs = |does: Does, all: &[usize]| {
+        let arcs = |does: ArcKind, all: &[usize]| {
             let places: BTreeSet<usize> = all.iter().copied().collect();
             let arcs = places.into_iter().map(|it| (does, it, bag(count(all, it))));
             arcs.collect::<Vec<_>>()
         };
         Transition {
             variables: Vec::new(),
-            asks: Vec::new(),
-            arcs: [arcs(Does::Take, takes), arcs(Does::Put, puts)].concat(),
+            conditions: Vec::new(),
+            arcs: [arcs(ArcKind::Consume, takes), arcs(ArcKind::Produce, puts)].concat(),
         }
     };
     Net {
@@ -174,7 +174,7 @@ fn places(
     invariant: &str,
     checks: CheckSelection,
 ) -> (Vec<(usize, AgglomerationKind)>, Vec<usize>) {
-    let model = load(&text(net), invariant);
+    let model = load(&pnml_text(net), invariant);
     let Some(reduction) = reduced(&model, checks) else { return Default::default() };
     let agglomerated = reduction.agglomerated().iter().map(|(id, side)| (id.0 as usize, *side));
     (agglomerated.collect(), reduction.redundant().iter().map(|it| it.0 as usize).collect())
@@ -189,8 +189,8 @@ fn places_with_immediate_successors_are_agglomerated() {
         agglomerated,
         [(1, AgglomerationKind::Post), (2, AgglomerationKind::Post), (3, AgglomerationKind::Post)]
     );
-    assert_eq!(state_counts(&text(&cycle), "", DEADLOCKS), (10, 1));
-    assert_eq!(state_counts(&text(&cycle), "p2 <= 1", CheckSelection::ALL), (10, 3));
+    assert_eq!(state_counts(&pnml_text(&cycle), "", DEADLOCKS), (10, 1));
+    assert_eq!(state_counts(&pnml_text(&cycle), "p2 <= 1", CheckSelection::ALL), (10, 3));
 }
 
 /// Each of two transitions consumes two tokens, in each of three combinations.
@@ -199,9 +199,9 @@ fn several_tokens_are_consumed_in_every_combination() {
     let branching =
         net(&[2, 0, 0, 0, 0], &[(&[0], &[1, 1]), (&[1], &[2]), (&[1], &[3]), (&[2, 3], &[4])]);
     assert_eq!(places(&branching, "", DEADLOCKS), (vec![(1, AgglomerationKind::Post)], vec![4]));
-    let (full, reduced) = state_counts(&text(&branching), "", DEADLOCKS);
+    let (full, reduced) = state_counts(&pnml_text(&branching), "", DEADLOCKS);
     assert!(reduced < full, "{reduced} of {full}");
-    state_counts(&text(&branching), "p4 <= 1", CheckSelection::ALL);
+    state_counts(&pnml_text(&branching), "p4 <= 1", CheckSelection::ALL);
 }
 
 /// Two transitions produce a token each, and a third consumes two at once, if it is enabled. The producers wait for it.
@@ -210,8 +210,8 @@ fn several_tokens_are_consumed_in_every_combination() {
 fn producers_wait_for_the_consumer_in_pre_agglomeration() {
     let work = net(&[3, 1, 0, 0], &[(&[0], &[2]), (&[1, 2, 2], &[3])]);
     assert_eq!(places(&work, "p3 <= 0", CheckSelection::ALL).0, [(2, AgglomerationKind::Pre)]);
-    assert_eq!(state_counts(&text(&work), "p3 <= 0", CheckSelection::ALL), (6, 2));
-    let model = load(&text(&work), "");
+    assert_eq!(state_counts(&pnml_text(&work), "p3 <= 0", CheckSelection::ALL), (6, 2));
+    let model = load(&pnml_text(&work), "");
     let run = Check::of_text(&model)
         .reduce(ReductionConfig::from(for_checks(&["structural"], DEADLOCKS)))
         .checks(DEADLOCKS)
@@ -280,7 +280,7 @@ fn relevant_places_are_not_agglomerated() {
     for (case, net, invariant, checks, place) in cases {
         let (agglomerated, _) = places(&net, invariant, checks);
         assert!(agglomerated.iter().all(|it| it.0 != place), "{case}: {agglomerated:?}");
-        state_counts(&text(&net), invariant, checks);
+        state_counts(&pnml_text(&net), invariant, checks);
     }
 }
 
@@ -290,7 +290,7 @@ fn free_agglomeration_requires_that_deadlocks_are_not_checked() {
     let work = net(&[1, 1, 0, 0], &[(&[0], &[2]), (&[2, 1], &[3]), (&[0, 1], &[1, 1])]);
     assert_eq!(places(&work, "p3 <= 0", DEADLOCKS).0, []);
     assert_eq!(places(&work, "p3 <= 0", INVARIANTS).0, [(2, AgglomerationKind::Pre)]);
-    state_counts(&text(&work), "p3 <= 0", INVARIANTS);
+    state_counts(&pnml_text(&work), "p3 <= 0", INVARIANTS);
 }
 
 /// Of the places, one always has the tokens of another, one is never read, and one is never changed. Of the
@@ -308,13 +308,13 @@ fn redundant_places_and_transitions_are_removed() {
     );
     let (_, redundant) = places(&all, "p0 <= 1 && p1 <= 1", CheckSelection::ALL);
     assert!(redundant.contains(&2) && redundant.contains(&3), "{redundant:?}");
-    let model = load(&text(&all), "p0 <= 1 && p1 <= 1");
+    let model = load(&pnml_text(&all), "p0 <= 1 && p1 <= 1");
     let mut removed = reduced(&model, CheckSelection::ALL).unwrap().removed().map(|it| it.0);
     // Without the constant place, two transitions have the same effect.
     assert!(removed.next().is_some_and(|it| it == 0) && removed.eq([2]));
     // Tokens that no transition needs have no bound.
     let (full, reduced) =
-        state_counts(&text(&net(&[1, 0], &[(&[0], &[1]), (&[0], &[])])), "", DEADLOCKS);
+        state_counts(&pnml_text(&net(&[1, 0], &[(&[0], &[1]), (&[0], &[])])), "", DEADLOCKS);
     assert_eq!((full, reduced), (3, 2));
 }
 
@@ -344,7 +344,7 @@ fn inapplicable_reductions_are_refused_by_name() {
 fn transitions_that_may_fail_are_kept() {
     let growing = net(&[1, 1, 0, 0], &[(&[0, 1], &[2, 3]), (&[2], &[0, 1])]);
     assert_eq!(places(&growing, "", CheckSelection::ALL), Default::default());
-    assert_eq!(state_counts(&text(&growing), "", CheckSelection::ALL), (131_071, 131_071));
+    assert_eq!(state_counts(&pnml_text(&growing), "", CheckSelection::ALL), (131_071, 131_071));
 }
 
 /// A linear congruential generator. Its constants and seeds fix the nets of this file.
@@ -371,14 +371,14 @@ fn random_net(random: &mut CongruentialGenerator) -> (Net, String) {
     let mut places: Vec<i64> = (0..count).map(|_| random.choose(&[0, 0, 0, 0, 0, 1, 2])).collect();
     places[0] = places[0].max(1 + random.below(2) as i64);
     let transitions = (0..count + random.below(4) as usize).map(|number| {
-        let mut arcs: Vec<(Does, usize, i64)> = Vec::new();
+        let mut arcs: Vec<(ArcKind, usize, i64)> = Vec::new();
         let mut weight_left = 0;
         for first in 0..random.choose(&[1, 1, 1, 1, 1, 1, 2, 2, 3, 0]) {
             // Most places have a transition that consumes from them.
             let place =
                 if first == 0 { number % count } else { random.below(count as u64) as usize };
             let times = random.choose(&[1, 1, 1, 1, 1, 1, 2]);
-            arcs.push((Does::Take, place, times));
+            arcs.push((ArcKind::Consume, place, times));
             weight_left += times * weights[place];
         }
         let is_bounded = random.below(80) > 0;
@@ -386,16 +386,16 @@ fn random_net(random: &mut CongruentialGenerator) -> (Net, String) {
             let (place, times) =
                 (random.below(count as u64) as usize, random.choose(&[1, 1, 1, 1, 2]));
             if !is_bounded || times * weights[place] <= weight_left {
-                arcs.push((Does::Put, place, times));
+                arcs.push((ArcKind::Produce, place, times));
                 weight_left -= times * weights[place];
             }
         }
-        let also = [Does::Test, Does::Test, Does::Inhibit, Does::Reset];
+        let also = [ArcKind::Test, ArcKind::Test, ArcKind::Inhibit, ArcKind::Reset];
         if let Some(does) = also.get(random.below(40) as usize) {
             arcs.push((*does, random.below(count as u64) as usize, random.choose(&[1, 1, 2])));
         }
         let arcs = arcs.into_iter().map(|(does, place, times)| (does, place, bag(times)));
-        Transition { variables: Vec::new(), asks: Vec::new(), arcs: arcs.collect() }
+        Transition { variables: Vec::new(), conditions: Vec::new(), arcs: arcs.collect() }
     });
     let transitions: Vec<Transition> = transitions.collect();
     let place = |random: &mut CongruentialGenerator| format!("p{}", random.below(count as u64));
@@ -421,7 +421,7 @@ fn random_nets_keep_their_verdicts() {
         let mut random = CongruentialGenerator(number);
         (0..4).for_each(|_| assert!(random.below(2) < 2));
         let (net, invariant) = random_net(&mut random);
-        if net.play(1500, 100).is_none() {
+        if net.explore(1500, 100).is_none() {
             continue;
         }
         let checks = random.choose(&[CheckSelection::ALL, DEADLOCKS, INVARIANTS]);
@@ -431,14 +431,14 @@ fn random_nets_keep_their_verdicts() {
         let conditional = partial_order_plan(PartialOrderMethod::Conditional);
         let steps = if random.below(3) < 2 { ReductionPlan::default() } else { conditional };
         let invariant = if checks == DEADLOCKS { "" } else { &invariant };
-        let model = load(&text(&net), invariant);
+        let model = load(&pnml_text(&net), invariant);
         let found = model
             .rewritten(&plan, &AnalysisBudget::largest())
             .and_then(|it| it.pass::<StructuralReduction>())
             .map(|it| it.agglomerated().to_vec());
         let outcome = compare_with_full_search(model, (&plan, &steps, number % 10 == 0), checks);
         let outcome = outcome
-            .unwrap_or_else(|error| panic!("{number}: {error}\n{invariant}\n{}", text(&net)));
+            .unwrap_or_else(|error| panic!("{number}: {error}\n{invariant}\n{}", pnml_text(&net)));
         let (Some(agglomerated), (full, reduced_states)) = (found, outcome) else { continue };
         reduced += 1;
         fewer += u32::from(reduced_states < full);
