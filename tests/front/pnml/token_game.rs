@@ -496,7 +496,7 @@ fn arc_kind() -> impl Strategy<Value = ArcKind> {
 /// Generates nets without colours.
 pub fn plain_nets() -> impl Strategy<Value = Net> {
     let places = prop::collection::vec(0i64..4, 1..6);
-    let arc = (kind(), any::<prop::sample::Index>(), 1i64..4);
+    let arc = (arc_kind(), any::<prop::sample::Index>(), 1i64..4);
     let transitions = prop::collection::vec(prop::collection::vec(arc, 1..6), 1..6);
     (places, transitions).prop_map(|(tokens, transitions)| {
         let count = tokens.len();
