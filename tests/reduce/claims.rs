@@ -5,7 +5,7 @@
 //! an external corpus. A condition model loses a violation if one part is omitted. `SPILLWAY_LARGE` runs more random
 //! programs, which take minutes.
 
-use crate::generated::questions::{condition, not};
+use crate::generated::state_conditions::{condition, not};
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
 use crate::support::collection::of_the_corpus;
