@@ -6,7 +6,7 @@ use super::bench::Bench;
 use super::digraph::Dice;
 use crate::support::is_large;
 use crate::support::reductions::both;
-use crate::support::reductions::{bisimilar, partial_order_plan, dead};
+use crate::support::reductions::{bisimilar, dead, partial_order_plan};
 use serde_json::Value;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
