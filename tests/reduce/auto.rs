@@ -435,11 +435,11 @@ fn shortest_finds_the_least_depth_under_partial_order() {
             a -> b { guard x == 300 and y > 3; effect z = 9; }, b -> b { }; }
         system async;",
     );
-    let way = PartialOrderStrategy {
+    let strategy = PartialOrderStrategy {
         method: PartialOrderMethod::Conditional,
         proviso: CycleProviso::Levels,
     };
-    let reduce = ReductionConfig::from(partial_order_plan(way));
+    let reduce = ReductionConfig::from(partial_order_plan(strategy));
     let check = || Check::of_text(&model).memory(memory_beside_tests(512));
     let length = |check: Check| {
         let found = check.run().unwrap();

@@ -491,7 +491,7 @@ fn statement(random: &mut Random, at: usize) -> String {
     format!("{label}{statement}")
 }
 
-fn question(random: &mut Random) -> String {
+fn random_condition(random: &mut Random) -> String {
     let (variable, value) = (random.below(3), random.below(3));
     match random.below(10) {
         0..4 => format!("g{variable} == {value}"),
@@ -504,7 +504,7 @@ fn question(random: &mut Random) -> String {
 }
 
 fn claim_text(random: &mut Random) -> String {
-    let [p, r, o] = [0; 3].map(|_| question(random));
+    let [p, r, o] = [0; 3].map(|_| random_condition(random));
     match random.below(8) {
         0 => format!("never {{ do :: {p} -> break :: else od }}"),
         1 => format!(

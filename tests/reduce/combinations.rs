@@ -244,11 +244,11 @@ const ASYMMETRIC_CHOICES: &str = include_str!("models/alike_choices.dve");
 fn choices_may_distinguish_what_symmetry_identifies() {
     let mut model = load("dve", ASYMMETRIC_CHOICES);
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
-    let whole = memory::search(model.searched().model(), &limits).unwrap();
+    let unreduced = memory::search(model.searched().model(), &limits).unwrap();
     let mut census = Census::default();
     for names in [&["por", "symmetry"][..], &["por", "symmetry", "doomed"]] {
         let plan = plan_of(names, CheckSelection::ALL).unwrap();
-        assert!(check_reduction(&mut model, &whole, plan, &mut census));
+        assert!(check_reduction(&mut model, &unreduced, plan, &mut census));
     }
     assert_eq!(census.used["symmetry"], 2);
     assert_eq!(census.used["doomed"], 1);

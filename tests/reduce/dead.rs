@@ -310,7 +310,7 @@ system async;";
     assert!(
         compare_in_lockstep(&interp, &dead(), 300)
             .unwrap()
-            .is_none_or(|(whole, fewer)| fewer <= whole)
+            .is_none_or(|(original_states, rewritten_states)| rewritten_states <= original_states)
     );
 }
 
@@ -333,8 +333,10 @@ fn sources_of_kept_variables_are_not_reset() {
             let mut program = load("dve", text).interp.program().clone();
             program.end = end;
             let interp = Interp::new(program).unwrap();
-            if let Some((whole, fewer)) = compare_in_lockstep(&interp, &dead(), 300).unwrap() {
-                assert!(fewer <= whole, "{text}");
+            if let Some((original_states, rewritten_states)) =
+                compare_in_lockstep(&interp, &dead(), 300).unwrap()
+            {
+                assert!(rewritten_states <= original_states, "{text}");
             }
         }
     }

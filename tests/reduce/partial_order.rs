@@ -382,7 +382,7 @@ fn strategies_by_chains(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
 
 fn strategies_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
     let by = |method| provisos.iter().map(move |&proviso| PartialOrderStrategy { method, proviso });
-    let ways = REDUCING_METHODS.into_iter().flat_map(by);
+    let strategies = REDUCING_METHODS.into_iter().flat_map(by);
     // The chosen sets hardly depend on the proviso.
     let is_tried = |it: &PartialOrderStrategy| match it.proviso {
         CycleProviso::Levels => *checks != DEADLOCKS,
@@ -398,7 +398,7 @@ fn strategies_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<Part
                 || matches!(it.method, PartialOrderMethod::Local | PartialOrderMethod::Conditional)
         }
     };
-    ways.filter(is_tried).collect()
+    strategies.filter(is_tried).collect()
 }
 
 pub fn check_reductions(interp: &Interp, extent: Extent, census: &Census) -> TestResult<()> {
@@ -469,7 +469,7 @@ fn expected_number(promise: &Promise, name: &str) -> u64 {
 }
 
 #[test]
-fn our_models_keep_their_verdicts() {
+fn own_models_keep_their_verdicts() {
     let census = Census::default();
     for (promise, model) in
         own_models(|promise| expected_number(promise, "states") <= OWN_MODELS.states as u64)

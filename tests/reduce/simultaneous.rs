@@ -39,8 +39,8 @@ const STRATEGIES: [PartialOrderStrategy; 2] = [
 const DEADLOCKS: SearchLimits =
     SearchLimits { checks: CheckSelection { deadlock: true, ..CheckSelection::NONE }, ..ALL };
 
-fn plan_of(way: PartialOrderStrategy) -> ReductionPlan {
-    partial_order_plan(way)
+fn plan_of(strategy: PartialOrderStrategy) -> ReductionPlan {
+    partial_order_plan(strategy)
 }
 
 fn violations_of(outcome: &SearchOutcome) -> BTreeSet<Violation> {

@@ -1,5 +1,5 @@
-//! Partial order where processes ask what others can do: `timeout`, `else`, questions about channels, `enabled`,
-//! priorities; and where channels are arguments, elements of arrays, or parts of messages.
+//! Partial order reduction of processes whose guards depend on other processes: `timeout`, `else`, predicates of
+//! channels, `enabled` and priorities. Channels are also arguments, elements of arrays, or parts of messages.
 //!
 //! The programs are random. The reduced searches must find the violations of the full search, and the chosen sets must
 //! be persistent. `SPILLWAY_LARGE` tries 3000 programs.

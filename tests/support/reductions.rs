@@ -31,16 +31,16 @@ pub fn for_checks(names: &[&str], checks: CheckSelection) -> ReductionPlan {
 }
 
 /// Returns a plan with a partial order reduction.
-pub fn partial_order_plan(way: impl Into<PartialOrderStrategy>) -> ReductionPlan {
-    ReductionPlan::new(way.into().into(), CheckSelection::ALL)
+pub fn partial_order_plan(strategy: impl Into<PartialOrderStrategy>) -> ReductionPlan {
+    ReductionPlan::new(strategy.into().into(), CheckSelection::ALL)
 }
 
 /// Returns a plan with a partial order reduction, for some checks.
 pub fn partial_order_plan_for(
-    way: impl Into<PartialOrderStrategy>,
+    strategy: impl Into<PartialOrderStrategy>,
     checks: CheckSelection,
 ) -> ReductionPlan {
-    ReductionPlan { checks, ..partial_order_plan(way) }
+    ReductionPlan { checks, ..partial_order_plan(strategy) }
 }
 
 /// Returns the union of two plans, with the checks of the first one.
