@@ -231,11 +231,11 @@ impl Trial<'_> {
             for (conjunct, &row) in matrix.enabling_of[one].iter().enumerate() {
                 let enabling = members(matrix.sets.row(row)).map(|it| InstanceId(it as u32));
                 let enabling: Vec<InstanceId> = enabling.collect();
-                let shown = || format!("conjunct {conjunct} of {}", self.describe_instance(one));
-                assert_eq!(enabling, relation.enabling(one, conjunct), "{}", describe_instance());
+                let describe = || format!("conjunct {conjunct} of {}", self.describe_instance(one));
+                assert_eq!(enabling, relation.enabling(one, conjunct), "{}", describe());
             }
             for other in relation.instances().filter(|it| *it != one) {
-                let shown = || {
+                let describe = || {
                     format!(
                         "{}
 and {}",
@@ -245,14 +245,9 @@ and {}",
                 };
                 let dependent = matrix.dependent.contains(one.0 as usize, other.0 as usize);
                 counts.dependent += usize::from(dependent);
-                assert_eq!(
-                    dependent,
-                    !relation.are_independent(one, other),
-                    "{}",
-                    describe_instance()
-                );
+                assert_eq!(dependent, !relation.are_independent(one, other), "{}", describe());
                 let excluded = matrix.excluded.contains(one.0 as usize, other.0 as usize);
-                assert_eq!(excluded, relation.exclude(one, other), "{}", describe_instance());
+                assert_eq!(excluded, relation.exclude(one, other), "{}", describe());
             }
         }
     }
@@ -332,7 +327,7 @@ and {}",
                     continue;
                 }
                 let own_results = self.known_results(known, one, &state);
-                let shown = || {
+                let describe = || {
                     let (one, other) = (self.describe_instance(one), self.describe_instance(other));
                     format!("in {state:02x?}, from {from:02x?}: {one}\nand {other}")
                 };
@@ -344,8 +339,8 @@ and {}",
                             assert_eq!(
                                 after.len(),
                                 expected_count,
-                                "one disturbs the other {}",
-                                describe_instance()
+                                "the transitions interfere {}",
+                                describe()
                             );
                             ends.extend(after.into_iter().flatten());
                         }
@@ -357,11 +352,7 @@ and {}",
                 );
                 let have_successors =
                     [&own_results, &results].iter().all(|it| it.iter().any(Result::is_ok));
-                assert!(
-                    !have_successors || left == right,
-                    "the order matters {}",
-                    describe_instance()
-                );
+                assert!(!have_successors || left == right, "the order matters {}", describe());
                 for next in results.into_iter().flatten() {
                     open.extend(Some(next).filter(|next| visible.insert(next.clone())));
                 }
@@ -480,9 +471,13 @@ and {}",
             return;
         }
         counts.pairs += 1;
-        let shown =
+        let describe =
             || format!("{}\nand {}", self.describe_instance(one), self.describe_instance(other));
-        assert!(!self.dependence.exclude(one, other), "both are possible: {}", describe_instance());
+        assert!(
+            !self.dependence.exclude(one, other),
+            "both transitions are enabled: {}",
+            describe()
+        );
         if !self.dependence.are_independent(one, other) {
             return;
         }
@@ -498,8 +493,8 @@ and {}",
                     && errors(&after) == errors(&results[second]);
                 assert!(
                     is_same,
-                    "the second is another after the first in {state:02x?}: {}",
-                    describe_instance()
+                    "the second transition depends on the first in {state:02x?}: {}",
+                    describe()
                 );
                 ends.extend(after.into_iter().flatten());
             }
@@ -509,7 +504,7 @@ and {}",
         // After a fault no transition follows.
         let has_successor = |it: InstanceId| results[it].iter().any(Result::is_ok);
         if has_successor(one) && has_successor(other) {
-            assert!(left == right, "the order matters in {state:02x?}: {}", describe_instance());
+            assert!(left == right, "the order matters in {state:02x?}: {}", describe());
         }
     }
 
@@ -528,7 +523,7 @@ and {}",
             return;
         }
         counts.enabled += 1;
-        let shown = |what: &str| {
+        let describe = |what: &str| {
             format!(
                 "{what} in {state:02x?}: {}\nby {}",
                 self.describe_instance(instance),
@@ -543,13 +538,13 @@ and {}",
                 assert!(
                     may_enable(conjunct),
                     "{}",
-                    describe_instance(&format!("enabled by conjunct {conjunct}"))
+                    describe(&format!("enabled by conjunct {conjunct}"))
                 );
             }
             // The enabling conjunct is one of those with unknown values.
             None => {
                 let any = (0..all).filter(|it| values[*it] != Some(true)).any(may_enable);
-                assert!(any, "{}", describe_instance("enabled"));
+                assert!(any, "{}", describe("enabled"));
             }
         }
     }
@@ -723,7 +718,7 @@ fn tables_of_random_models_agree_with_execution() {
 }
 
 /// Returns a summary of a program's tables, with the time to compute them.
-fn table_time(program: Program) -> String {
+fn summary_of(program: Program) -> String {
     let Ok(model) = Interp::as_declared(program) else { return "not executed".to_string() };
     let ranges = ranges(model.program());
     let start = Instant::now();
@@ -757,7 +752,7 @@ fn table_time(program: Program) -> String {
             }] += 1;
         }
     }
-    let pairs = |rows: &dyn Fn(usize) -> usize| {
+    let count_pairs = |rows: &dyn Fn(usize) -> usize| {
         (0..table.instances().count() as usize).map(rows).sum::<usize>()
     };
     format!(
@@ -767,8 +762,8 @@ fn table_time(program: Program) -> String {
         table.instances().count(),
         count(&|it| dependence.access(it).failures().other),
         count(&|it| dependence.access(it).failures().assertion),
-        check_pairs(&|it| members(matrix.dependent.row(it)).count()),
-        check_pairs(&|it| members(matrix.interacting.row(it)).count()),
+        count_pairs(&|it| members(matrix.dependent.row(it)).count()),
+        count_pairs(&|it| members(matrix.interacting.row(it)).count()),
     )
 }
 

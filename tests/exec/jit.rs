@@ -162,8 +162,8 @@ fn senders_whose_effect_is_readable_are_interpreted() {
         program.actions[send].body.push(Stmt { kind, span: Span::default() });
         compare_with_interpreter(&Interp::new(program).unwrap())
     };
-    assert_eq!(with_assignment("v", 1), 0, "its own");
-    assert_eq!(with_assignment("h", 1), 0, "the program's, which no receive asks for");
-    assert!(with_assignment("g", 1) > 0, "what the receive matches");
-    assert!(with_assignment("v", 256) > 0, "what does not fit");
+    assert_eq!(with_assignment("v", 1), 0, "a message of its own");
+    assert_eq!(with_assignment("h", 1), 0, "a message that no receive matches");
+    assert!(with_assignment("g", 1) > 0, "a message that the receive matches");
+    assert!(with_assignment("v", 256) > 0, "a message that is out of range");
 }

@@ -38,12 +38,12 @@ const STEPS_MAX: usize = 2000;
 
 /// Returns a model with space for all declared values, so that it can be in any state.
 fn interp(program: &Program) -> Interp {
-    Interp::as_declared(program.clone()).expect("what is generated can be executed")
+    Interp::as_declared(program.clone()).expect("generated programs are executable")
 }
 
 /// Returns a model with space for the values that variables can have.
 fn interp_of_possible_values(program: &Program) -> Interp {
-    Interp::new(program.clone()).expect("what is generated can be executed")
+    Interp::new(program.clone()).expect("generated programs are executable")
 }
 
 fn successors(steps: Vec<StepDescription>) -> impl Iterator<Item = Vec<u8>> {
@@ -342,7 +342,7 @@ fn last_fault_of(answers: &mut StateAnswers) -> Option<&mut RuntimeFault> {
 /// Small errors of an executor.
 const PLANTED_ERRORS: [(&str, AnswerChange); 9] = [
     ("the last step is missing", |answers| drop(answers.0.pop())),
-    ("the first step is told last", |answers| {
+    ("the first step is reported last", |answers| {
         let first_count = 1.min(answers.0.len());
         answers.0.rotate_left(first_count);
     }),
@@ -358,21 +358,21 @@ const PLANTED_ERRORS: [(&str, AnswerChange); 9] = [
             fault.kind = if other { FaultKind::Error } else { FaultKind::Limit };
         }
     }),
-    ("the last fault is somewhere else", |answers| {
+    ("the last fault has another position", |answers| {
         if let Some(fault) = last_fault_of(answers) {
             fault.span = fault.span.to(Span::new(0, fault.span.end as usize..1 << 30));
         }
     }),
-    ("the last fault says something else", |answers| {
+    ("the last fault has another message", |answers| {
         if let Some(fault) = last_fault_of(answers) {
             fault.message.push('!');
         }
     }),
-    ("faults are blamed on the next action", |answers| {
+    ("faults are attributed to the next action", |answers| {
         answers.0.iter_mut().filter(|step| !is_successor(step)).for_each(|step| step.action += 1);
     }),
-    ("faults are forgotten", |answers| answers.0.retain(is_successor)),
-    ("what is wrong with the state is forgotten", |answers| answers.1.clear()),
+    ("faults are not reported", |answers| answers.0.retain(is_successor)),
+    ("violations of the state are not reported", |answers| answers.1.clear()),
 ];
 
 /// Returns the answers that an expansion shows.
@@ -418,7 +418,7 @@ fn planted_errors_are_detected() {
     for ((name, _), [in_steps, in_blocks]) in PLANTED_ERRORS.iter().zip(detected) {
         println!("{in_steps:>6} {in_blocks:>6} {name}");
         let is_visible_in_steps_only =
-            name.ends_with("somewhere else") || name.ends_with("something else");
+            name.ends_with("another position") || name.ends_with("another message");
         assert!(in_steps > 0 && (in_blocks > 0 || is_visible_in_steps_only), "{name}");
     }
 }

@@ -85,9 +85,8 @@ fn compare_with_token_game(net: &Net) -> Result<(bool, bool), TestCaseError> {
         "two colours that are subtracted may be the same",
         "a place has from 0 to 1073741824 tokens of a colour",
     ];
-    let is_refused = |it: &ErrorMessage| {
-        expected_refusals.iter().any(|expected_refusals| it.contains(expected_refusals))
-    };
+    let is_refused =
+        |it: &ErrorMessage| expected_refusals.iter().any(|refusal| it.contains(refusal));
     if program.as_ref().is_err_and(|it| !net.classes.is_empty() && is_refused(it)) {
         return Ok((false, false));
     }
@@ -388,13 +387,13 @@ fn one_enabled_transition_of_many_is_found() {
     });
     let transitions = (0..count).map(|it| {
         let next = (it + 1) % count;
-        let arc = |from: String, to: String| format!("<arc source='{from}' target='{to}'/>");
+        let plain_arc = |from: String, to: String| format!("<arc source='{from}' target='{to}'/>");
         let t = format!("t{it}");
         format!("<transition id='{t}'/>")
-            + &net_with_arc(format!("a{it}"), t.clone())
-            + &net_with_arc(format!("f{next}"), t.clone())
-            + &net_with_arc(t.clone(), format!("f{it}"))
-            + &net_with_arc(t, format!("a{next}"))
+            + &plain_arc(format!("a{it}"), t.clone())
+            + &plain_arc(format!("f{next}"), t.clone())
+            + &plain_arc(t.clone(), format!("f{it}"))
+            + &plain_arc(t, format!("a{next}"))
     });
     let net = places.chain(transitions).collect::<String>();
     let interp = Interp::new(load(&net_with(&net)).unwrap()).unwrap();

@@ -82,7 +82,7 @@ fn check_reduction(
                 assert_eq!(
                     preserved.and(entry.preserves),
                     entry.preserves,
-                    "{} keeps less",
+                    "{} preserves less",
                     entry.name
                 );
             }
@@ -100,7 +100,7 @@ fn check_reduction(
     census.violated += u64::from(!found.is_empty());
     // With re-expansion, the trace depends on the level at which it happens.
     if !found.is_empty() && searched.model().capabilities().postponing.is_none() {
-        println!("{:?} is told", model.wished.selection);
+        println!("{:?} is reported", model.wished.selection);
         let storage = [StateStorage::default()];
         replayed_in(&storage, searched.model(), &reduced, &limits);
     }
@@ -269,7 +269,7 @@ const BISIMILAR_LOCATIONS: &str = "byte x; process P { state a, b, c; init a; tr
 #[test]
 fn each_reduction_keeps_the_verdict_and_is_kept_on_resume() {
     let mut used: BTreeMap<&str, u64> = BTreeMap::new();
-    let bisimilar = ("two alike locations".to_owned(), load("dve", BISIMILAR_LOCATIONS));
+    let bisimilar = ("two bisimilar locations".to_owned(), load("dve", BISIMILAR_LOCATIONS));
     for (place, mut model) in std::iter::once(bisimilar).chain(own_models(MODEL_STATES_MAX)) {
         let mut full: Option<(SearchVerdict, Option<usize>)> = None;
         let is_open =
@@ -297,7 +297,7 @@ fn each_reduction_keeps_the_verdict_and_is_kept_on_resume() {
     }
     println!("{used:?}");
     for entry in REDUCTIONS {
-        assert!(used.contains_key(entry.name), "{} is used by no model of ours", entry.name);
+        assert!(used.contains_key(entry.name), "{} is used by no bundled model", entry.name);
     }
 }
 

@@ -149,22 +149,22 @@ const READ_VARIABLES: &[(&str, &str, &str)] = &[
     ("an assertion at a location", "dve", "process P { byte x; state a, b; init a; assert b: x < 3;
         trans a -> a { guard x < 5; effect x = 1; }, a -> a { effect x = 3; }, a -> b { }, b -> a { effect x = 0; }; }
         system async;"),
-    ("another process", "dve", "process P { byte x; state a, b; init a;
+    ("a read by another process", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 1; }, b -> a { effect x = 2; }, a -> a { effect x = 4; }; }
         process Q { byte y; state a, b; init a; trans a -> b { guard P->x == 4; effect y = 1; },
         b -> a { guard y == 1; }; } system async;"),
-    ("what does not fit", "dve", "process P { byte x, y; state a, b; init a;
+    ("an assigned value that is out of range", "dve", "process P { byte x, y; state a, b; init a;
         trans a -> b { effect y = 200; }, a -> b { effect y = 2; }, b -> a { effect x = y + 100, y = 0; }; }
         system async;"),
     ("an index", "dve", "byte t[3]; process P { byte x, y; state a, b; init a;
         trans a -> b { effect x = 5; }, a -> b { effect x = 1; }, b -> a { effect t[x] = 7, y = 0; }; }
         process Q { state a; init a; trans a -> a { guard t[1] == 7; effect t[1] = 0; }; }
         system async;"),
-    ("an element that may be the one", "dve", "process P { byte t[3]; byte i; state a, b, c; init a;
+    ("a possibly overwritten array element", "dve", "process P { byte t[3]; byte i; state a, b, c; init a;
         trans a -> b { effect t[0] = 1, t[1] = 2, i = 1 - i; }, b -> c { effect t[i] = 3; },
         c -> a { guard t[0] == 1; effect t[0] = 0; }, c -> a { guard t[1] == 2; effect t[1] = 0; }; }
         system async;"),
-    ("what is sent", "dve", "channel {byte} c[1]; process P { byte x; state a, b; init a;
+    ("a sent value", "dve", "channel {byte} c[1]; process P { byte x; state a, b; init a;
         trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { sync c!{x}; }; }
         process Q { byte y; state a, b; init a; trans a -> b { sync c?{y}; }, b -> a { guard y == 1; }; }
         system async;"),
@@ -175,40 +175,40 @@ const READ_VARIABLES: &[(&str, &str, &str)] = &[
         active proctype Q() { do :: g == 5 -> g = 0 od }"),
     ("an escape", "promela", "byte g; active proctype P() { byte x;
         do :: { x = 1; g = 1; x = 2; g = 2 } unless { x == 2 && g == 1 -> g = 3 } od }"),
-    ("who is asked whether he may move", "promela", "byte g; active proctype P() provided (g < 3) { byte x;
+    ("a variable in a `provided` clause with writes", "promela", "byte g; active proctype P() provided (g < 3) { byte x;
         do :: x = 1; g = x; x = 7; g = 0 od } active proctype Q() { do :: g == 1 -> g = 4 :: g == 4 -> g = 0 od }"),
-    ("only the question who may move", "promela", "byte g; active proctype P() provided (g < 3) {
+    ("a variable in a `provided` clause", "promela", "byte g; active proctype P() provided (g < 3) {
         do :: g = 1 :: g = 2; g = 4 od }"),
-    ("who is started", "promela", "proctype C(byte v) { byte w; w = v; v = 3; assert(w != 2); v = w; assert(v == 1) }
+    ("an argument of a started process", "promela", "proctype C(byte v) { byte w; w = v; v = 3; assert(w != 2); v = w; assert(v == 1) }
         init { byte x; do :: _nr_pr == 1 -> if :: x = 1 :: x = 2 fi; run C(x); x = 9 od }"),
-    ("which channel", "promela", "chan a = [1] of { byte }; chan b = [1] of { byte };
+    ("a variable that selects a channel", "promela", "chan a = [1] of { byte }; chan b = [1] of { byte };
         active proctype P() { chan c; byte x; do :: c = a; c!1; a?x; x = 0 :: c = b; c!2; b?x; assert(x == 1) od }"),
-    ("a match", "promela", "chan c = [2] of { byte, byte }; active proctype P() { byte x, y;
+    ("a value in a receive pattern", "promela", "chan c = [2] of { byte, byte }; active proctype P() { byte x, y;
         do :: x = 1; c!1(5); c?eval(x),y; assert(y == 5) :: x = 2; c!2(6); c?eval(x),x; assert(x == 5) od }"),
-    ("a message that is looked at", "promela", "chan c = [2] of { byte }; active proctype P() { byte x;
+    ("a message that is polled and peeked", "promela", "chan c = [2] of { byte }; active proctype P() { byte x;
         do :: c!1; x = 1; c?[eval(x)] -> c?x; x = 0 :: c!2; x = 3; if :: c?<x> :: x = 4 fi; assert(x == 2); c?_ od }"),
-    ("who waits for a claim", "promela", "active proctype P() { byte x; do :: x = 1; x = 0 :: x = 2; x = 0 od }
+    ("a variable that a never claim reads", "promela", "active proctype P() { byte x; do :: x = 1; x = 0 :: x = 2; x = 0 od }
         never { do :: P[0]:x == 2 -> break :: else od }"),
-    ("a priority", "promela", "active proctype P() { byte x; do :: x = _priority; x = 0 od }"),
-    ("a channel's message", "promela", "chan c = [1] of { byte };
+    ("a variable that stores a priority", "promela", "active proctype P() { byte x; do :: x = _priority; x = 0 od }"),
+    ("a received message", "promela", "chan c = [1] of { byte };
         active proctype P() { byte x; do :: x = 1; c!x; x = 0 :: x = 2; c!x; x = 0 od }
         active proctype Q() { byte y; do :: c?y; if :: y == 1 :: y == 2 -> y = 3; assert(y == 3) fi od }"),
-    ("two who meet", "promela", "byte g; chan c = [0] of { byte };
+    ("a global in a rendezvous", "promela", "byte g; chan c = [0] of { byte };
         active proctype P() { do :: g = 1; c!1; g = 0 :: g = 2; c!2; g = 3 od }
         active proctype Q() { byte y; do :: c?y -> assert(g == y || g == 0 || g == 3); g = 5 od }"),
-    ("what is received in its place", "dve", "byte g; channel {byte} c[0]; process P { state a, b; init a;
+    ("a global that a rendezvous overwrites", "dve", "byte g; channel {byte} c[0]; process P { state a, b; init a;
         trans a -> b { guard g < 9; sync c!{5}; }, b -> a { effect g = 1; }; }
         process Q { state a, b; init a; trans a -> b { sync c?{g}; }, b -> a { guard g == 5; }; } system async;"),
-    ("one who is started and reads it", "promela", "byte g; proctype C() { if :: g == 1 :: g == 2 -> assert(false) fi; g = 0 }
+    ("a global that a started process reads", "promela", "byte g; proctype C() { if :: g == 1 :: g == 2 -> assert(false) fi; g = 0 }
         active proctype P() { do :: _nr_pr == 1 -> if :: g = 1 :: g = 2 fi; run C() od }"),
-    ("one who ends", "promela", "byte g; active proctype P() { g = 1; if :: g == 1 -> g = 2 :: g == 3 fi }
+    ("a global at the end of a process", "promela", "byte g; active proctype P() { g = 1; if :: g == 1 -> g = 2 :: g == 3 fi }
         active proctype Q() { do :: g = 3 :: g == 2 -> g = 4 od }"),
-    ("one of several", "promela", "byte g; active [2] proctype P() { do :: g = 1; assert(g > 0) :: g = 2; g == 2 od }"),
-    ("three of which each looks at times", "dve", "byte g; process P { state a, b, c; init a;
+    ("a global of several instances", "promela", "byte g; active [2] proctype P() { do :: g = 1; assert(g > 0) :: g = 2; g == 2 od }"),
+    ("a global with three readers", "dve", "byte g; process P { state a, b, c; init a;
         trans a -> b { effect g = 1; }, b -> c { guard g > 0; effect g = g + 1; }, c -> a { guard g > 3; }; }
         process Q { state a, b; init a; trans a -> b { effect g = 4; }, b -> a { guard g == 4; }; }
         process R { state a; init a; trans a -> a { effect g = 0; }; } system async;"),
-    ("one who reads it later", "promela", "byte g; active proctype P() { do :: g = 1 :: g = 2 od }
+    ("a global that another process reads later", "promela", "byte g; active proctype P() { do :: g = 1 :: g = 2 od }
         active proctype Q() { byte n; do :: n < 2 -> n++ :: n == 2 -> g == 2; n = 0; g = 0 od }"),
 ];
 

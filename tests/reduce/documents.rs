@@ -81,9 +81,9 @@ fn renew() {
 #[test]
 fn entries_are_complete() {
     let names: BTreeSet<&str> = REDUCTIONS.iter().map(|it| it.name).collect();
-    assert_eq!(names.len(), REDUCTIONS.len(), "two have one name");
+    assert_eq!(names.len(), REDUCTIONS.len(), "two reductions have the same name");
     let titles: BTreeSet<&str> = REDUCTIONS.iter().map(|it| it.title).collect();
-    assert_eq!(titles.len(), REDUCTIONS.len(), "two have one title");
+    assert_eq!(titles.len(), REDUCTIONS.len(), "two reductions have the same title");
     for (number, entry) in REDUCTIONS.iter().enumerate() {
         let page = document(&format!("reductions/{}.md", entry.page));
         assert!(page.is_file(), "{} has no page", entry.name);

@@ -90,33 +90,33 @@ fn message_bits_are_relative_to_the_sender() {
 
 /// Models in which a construct distinguishes states that differ by a constant.
 const BROKEN_SETS: &[(&str, &str)] = &[
-    ("an order", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
+    ("a comparison by order", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
         a -> a { effect y = x; }, a -> b { guard x < y; }, b -> a { guard x == y; }; } system async;"),
-    ("a constant", "process P { byte x, y; state a, b; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
+    ("a comparison with a constant", "process P { byte x, y; state a, b; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }, a -> b { guard x == 2; }; } system async;"),
-    ("a constant that is stored", "process P { byte x, y; state a, b; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
+    ("an assignment of a constant", "process P { byte x, y; state a, b; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> b { guard x != y; effect y = 0; }, b -> a { guard x == (y + 1) % 3; }; } system async;"),
     ("an index", "byte t[3]; process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x, t[x] = 1; }; }
         process Q { state q, r; init q; trans q -> r { guard t[1] == 1 and t[2] == 0; }; } system async;"),
     ("an assertion", "process P { byte x, y; state a; init a; assert a: x != 2; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }; } system async;"),
-    ("what does not fit", "process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = x + 1; },
+    ("an addition without a modulus", "process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = x + 1; },
         a -> a { guard x != y; effect y = x; }; } system async;"),
-    ("a sum that is no count", "process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
+    ("a condition with another coefficient", "process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x == (2 * y) % 3; effect y = x; }; } system async;"),
-    ("a value that is no count", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
+    ("an assignment with another coefficient", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
         a -> a { effect y = (2 * x) % 3; }, a -> b { guard x == y; }; } system async;"),
-    ("a remainder", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
+    ("a remainder of another modulus", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
         a -> a { effect y = x; }, a -> b { guard x % 2 == y % 2; }; } system async;"),
-    ("a sum of two", "process P { byte x, y, z; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
+    ("a sum of two variables", "process P { byte x, y, z; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
         a -> a { effect y = x; }, a -> b { guard x == y; effect z = (x + y) % 3; }, b -> a { guard z == x; }; } system async;"),
-    ("a constant that is sent", "channel {byte} c[1]; process P { byte x, y; state a, b; init a;
+    ("a sent constant", "channel {byte} c[1]; process P { byte x, y; state a, b; init a;
         trans a -> a { effect x = (x + 1) % 3; }, a -> a { sync c!x; }, a -> b { sync c!1; }, b -> a { guard x == y; },
         a -> a { sync c?y; }; } system async;"),
-    ("another number of values", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
+    ("variables with different moduli", "process P { byte x, y; state a, b; init a; trans a -> a { effect x = (x + 1) % 3; },
         a -> a { guard y == x; effect y = 1 - (y % 2); }, a -> b { guard x == (y + 1) % 3; }; } system async;"),
-    ("another process", "process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
+    ("a condition of another process", "process P { byte x, y; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }; }
         process Q { state q, r; init q; trans q -> r { guard P->x == 2; }; } system async;"),
 ];

@@ -46,43 +46,55 @@ fn each_construct_alone_prevents_a_linear_set() {
     let buffer = "chan c = [2] of { byte };";
     let broken = [
         (
-            "a constant, before what it is compared with",
+            "a constant and a variable that is compared later",
             "dve",
             dve("", "a -> b { guard y == 2; },", ""),
         ),
         (
-            "a sum of both for others",
+            "a sum that another variable stores",
             "dve",
             dve("byte z;", "", ", a -> b { effect z = x + y; }, b -> a { guard z == 1; }"),
         ),
         (
-            "an index of what is copied",
+            "an index of a copied element",
             "dve",
             dve("byte t[3]; byte z;", "", ", a -> b { effect z = t[x]; }"),
         ),
-        ("an index at the left", "dve", dve(zeros, "", ", a -> b { guard t[x] == t[0]; }")),
-        ("an index at the right", "dve", dve(zeros, "", ", a -> b { guard t[0] == t[x]; }")),
         (
-            "an index of what is compared with a constant",
+            "an index on the left of a comparison",
+            "dve",
+            dve(zeros, "", ", a -> b { guard t[x] == t[0]; }"),
+        ),
+        (
+            "an index on the right of a comparison",
+            "dve",
+            dve(zeros, "", ", a -> b { guard t[0] == t[x]; }"),
+        ),
+        (
+            "an index of an element that is compared with a constant",
             "dve",
             dve(zeros, "", ", a -> b { guard t[x] == 0; }"),
         ),
-        ("twice the left", "dve", dve("", "", ", a -> b { guard (2 * x) % 3 == y; }")),
-        ("a sum that does not go round", "dve", dve("", "", ", a -> b { guard x + 1 == y; }")),
-        ("an order of messages", "promela", promela(buffer, ":: c!!x :: c?z")),
-        ("a match with a constant", "promela", promela(buffer, ":: c!x :: c?1")),
         (
-            "a match with twice a variable",
+            "a coefficient of two on the left",
+            "dve",
+            dve("", "", ", a -> b { guard (2 * x) % 3 == y; }"),
+        ),
+        ("an addition without a modulus", "dve", dve("", "", ", a -> b { guard x + 1 == y; }")),
+        ("a sorted send", "promela", promela(buffer, ":: c!!x :: c?z")),
+        ("a receive pattern with a constant", "promela", promela(buffer, ":: c!x :: c?1")),
+        (
+            "a receive pattern with a coefficient of two",
             "promela",
             promela(buffer, ":: c!x :: c?eval((2 * y) % 3)"),
         ),
-        ("a match with a sum of both", "promela", promela(buffer, ":: c!0 :: c?eval(x + y)")),
+        ("a receive pattern with a sum", "promela", promela(buffer, ":: c!0 :: c?eval(x + y)")),
         (
-            "a match with what has an index",
+            "a receive pattern with an array element",
             "promela",
             promela("chan c = [2] of { byte }; byte t[3];", ":: c!0 :: c?eval(t[x])"),
         ),
-        ("a question about a message", "promela", promela(buffer, ":: c!x :: c?[1] -> c?z")),
+        ("a poll of a channel", "promela", promela(buffer, ":: c!x :: c?[1] -> c?z")),
     ];
     for (case, language, text) in broken {
         assert_eq!(linear_effect(language, &text, ReductionPlan::default()), None, "{case}");

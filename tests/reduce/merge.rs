@@ -167,14 +167,14 @@ fn loops_stop_once_per_round() {
 /// the first round and after it.
 const TERMINATING_LOOPS: &[(&str, &str, u64, u64)] = &[
     // The loop has 5, 4 and 4 states, 3 before it, 1 after it, and the 3 again with 4 in `i`.
-    ("it counts", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0;
+    ("a counter", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0;
         do :: i < 4 -> x = 0; i++ :: else -> break od; g = 0 od }", 20, 2),
-    ("it counts down by two", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 6;
+    ("a counter that decreases by two", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 6;
         do :: i > 1 -> i = i - 2 :: else -> break od; g = 0 od }", 11, 1),
-    ("a loop in a loop", "byte g; active proctype P() { unsigned i : 2, j : 2; do :: g == 0 -> g = 1; i = 0;
+    ("nested loops", "byte g; active proctype P() { unsigned i : 2, j : 2; do :: g == 0 -> g = 1; i = 0;
         do :: i < 3 -> j = 0; do :: j < 2 -> j++ :: else -> break od; i++ :: else -> break od; g = 0 od }", 34, 2),
     // A counter that wraps around reaches its end.
-    ("it wraps around", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 250;
+    ("a counter that wraps around", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 250;
         do :: i > 0 -> i++ :: else -> break od; g = 0 od }", 17, 1),
 ];
 
@@ -208,21 +208,21 @@ fn terminating_loops_are_executed_to_the_end() {
 
 /// Loops that may not terminate, or whose termination is unknown. They stop once in each round.
 const UNBOUNDED_LOOPS: &[(&str, &str)] = &[
-    ("for some values", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
+    ("a loop that terminates for some values", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
         do :: i != 6 -> i = i + 2 :: else -> break od; g = 0 od }"),
-    ("for some values of another", "byte g; active proctype P() { byte i; bit j; do :: g == 0 -> g = 1; i = 0; j = 1 - j;
+    ("a loop that terminates for some values of another variable", "byte g; active proctype P() { byte i; bit j; do :: g == 0 -> g = 1; i = 0; j = 1 - j;
         do :: i < 3 -> i = i + 1 - j :: else -> break od; g = 0 od } active proctype Q() { g == 1 -> g = 2; assert(false) }"),
-    ("by what another writes", "byte g; active proctype P() { byte i; do :: i = 0;
+    ("a bound that another process writes", "byte g; active proctype P() { byte i; do :: i = 0;
         do :: i < g + 1 -> i++ :: else -> break od od } active proctype Q() { g = 1; g = 0; assert(false) }"),
-    ("in more ways than there can be", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0; x = 0;
+    ("a loop with too many paths", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0; x = 0;
         do :: i < 7 -> if :: x = 1 :: x = 2 fi; i++ :: else -> break od; g = 0 od }"),
-    ("it counts too far", "byte g; active proctype P() { short i; do :: g == 0 -> g = 1; i = 0;
+    ("a loop with too many rounds", "byte g; active proctype P() { short i; do :: g == 0 -> g = 1; i = 0;
         do :: i < 3000 -> i++ :: else -> break od; g = 0 od }"),
-    ("where it may be stuck", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
+    ("a loop that may block", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
         do :: i < 4 && i != 2 -> i++ :: i > 4 -> break od; g = 0 od } active proctype Q() { assert(g == 0) }"),
-    ("where a step fails", "byte g; active proctype P() { byte i; bit x[3]; do :: g == 0 -> g = 1; i = 0;
+    ("a loop with a failing statement", "byte g; active proctype P() { byte i; bit x[3]; do :: g == 0 -> g = 1; i = 0;
         do :: i < 4 -> x[i] = 1; i++ :: else -> break od; g = 0 od } active proctype Q() { assert(g == 0) }"),
-    ("in a sequence of the model's own", "byte g; active proctype P() { byte i; do :: g == 0 -> atomic { g = 1; i = 0;
+    ("a loop in an atomic sequence", "byte g; active proctype P() { byte i; do :: g == 0 -> atomic { g = 1; i = 0;
         do :: i < 3 -> i++ :: else -> break od }; g = 0 od }"),
 ];
 
@@ -342,55 +342,55 @@ fn atomic_sequences_combine_with_merging() {
 
 /// Models whose violations change if one condition of merging is omitted.
 const CONDITION_MODELS: &[(&str, &str, &str)] = &[
-    ("another reads what is written", "dve", "byte g; process P { byte x; state a, b; init a;
+    ("another process reads a written variable", "dve", "byte g; process P { byte x; state a, b; init a;
         trans a -> b { effect g = 1; }, b -> a { effect g = 0; }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { guard g == 1; }; } system async;"),
-    ("another writes what is read", "dve", "byte g; process P { byte x; state a, b, c; init a; assert c: x == 0;
+    ("another process writes a read variable", "dve", "byte g; process P { byte x; state a, b, c; init a; assert c: x == 0;
         trans a -> b { guard x == 0; effect x = 0; }, b -> c { effect x = g; }, c -> a { guard g == 0; effect x = 0; }; }
         process Q { state a, b; init a; trans a -> b { guard P.b; effect g = 1; }, b -> a { effect g = 0; }; }
         system async;"),
-    ("a property asks for it", "dve", "byte g; process P { state a, b; init a;
+    ("a property reads a written variable", "dve", "byte g; process P { state a, b; init a;
         trans a -> b { effect g = 1; }, b -> a { effect g = 0; }; }
         process Q { state q; init q; assert q: g != 1; trans q -> q { }; } system async;"),
     ("an assertion at the location", "dve", "process P { byte x; state a, b; init a; assert b: x == 0;
         trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; } system async;"),
-    ("another asks where it is", "dve", "process P { byte x; state a, b; init a;
+    ("another process tests the location", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { guard P.b; }; } system async;"),
-    ("it may fail", "dve", "byte t[2]; process P { byte i; state a, b; init a;
+    ("a statement that may fail", "dve", "byte t[2]; process P { byte i; state a, b; init a;
         trans a -> b { effect i = 1 - i; }, a -> b { effect i = 5; }, b -> a { effect t[i] = 1; }; } system async;"),
-    ("what does not fit", "dve", "process P { byte x; state a, b; init a;
+    ("an assigned value that is out of range", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 200; }, b -> a { effect x = x + 100; }; } system async;"),
-    ("who fails goes more than one way", "dve", "byte t[2]; process P { byte i; state a, b; init a;
+    ("a failing statement before a branch", "dve", "byte t[2]; process P { byte i; state a, b; init a;
         trans a -> b { effect i = i + 1, t[i] = 1; }, b -> a { guard i < 5; }, b -> a { guard i >= 5; effect i = 0; }; }
         system async;"),
-    ("not always possible", "dve", "process P { byte x; state a, b; init a;
+    ("a guard that may block", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { guard x == 1; }; } system async;"),
-    ("nothing more is possible", "dve", "process P { byte x; state a, b; init a;
+    ("a deadlock", "dve", "process P { byte x; state a, b; init a;
         trans a -> a { effect x = 1 - x; }, a -> b { guard x == 1; }; } system async;"),
-    ("it commits itself", "dve", "byte g; process P { state a, b, c; commit c; init a;
+    ("a committed location", "dve", "byte g; process P { state a, b, c; commit c; init a;
         trans a -> b { effect g = 1; }, b -> c { }, c -> a { effect g = 0; }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { guard g == 1; }; } system async;"),
-    ("a message is waited for", "promela", "chan c = [1] of { bit }; active proctype P() { c!1; c!1; assert(false) }"),
-    ("who waits for a receiver", "promela", "chan c = [0] of { bit }; byte g;
+    ("a send that waits for space", "promela", "chan c = [1] of { bit }; active proctype P() { c!1; c!1; assert(false) }"),
+    ("a rendezvous send", "promela", "chan c = [0] of { bit }; byte g;
         active proctype P() { byte x; g = 1; c!1; x = 1; g = 0 }
         active proctype Q() { if :: c?_; assert(g == 1) :: g == 1 -> assert(false) fi }"),
     ("an escape", "promela", "byte g; active proctype P() { byte x;
         { x = 1; x = 2; x = 3; g == 2 } unless { g == 1 -> assert(x != 2) } }
         active proctype Q() { g = 1 }"),
-    ("who is asked whether he may move", "promela", "bit stop; active proctype P() provided (!stop) { byte x;
+    ("a `provided` clause", "promela", "bit stop; active proctype P() provided (!stop) { byte x;
         end0: x = 1; x = 2; end1: x == 5 } active proctype Q() { stop = 1 }"),
-    ("which instances there are", "promela", "active proctype P() { byte x; x = 1; x = _nr_pr; assert(x != 2) }
+    ("a read of the number of processes", "promela", "active proctype P() { byte x; x = 1; x = _nr_pr; assert(x != 2) }
         active proctype Q() { skip } active proctype R() { byte y; y = 1; y = 2; _nr_pr == 1 }"),
-    ("who asks where an instance is", "promela", "active proctype P() { byte x; x = 1; here: x = 2; x = 3 }
+    ("a remote reference to a location", "promela", "active proctype P() { byte x; x = 1; here: x = 2; x = 3 }
         active proctype Q() { P@here; assert(false) }"),
-    ("who asks for a local", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
+    ("a remote reference to a local variable", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
         active proctype Q() { P[0]:x == 2; assert(false) }"),
-    ("who asks whether another can move", "promela", "byte g; active proctype P() { byte x; g == 1; x = 1; x = 2; g == 3 }
+    ("a test of `enabled`", "promela", "byte g; active proctype P() { byte x; g == 1; x = 1; x = 2; g == 3 }
         active proctype Q() { g = 1; !enabled(0); assert(false) }"),
-    ("who moved last", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
+    ("a test of `_last`", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
         active proctype Q() { _last == 0; assert(false) }"),
-    ("a priority", "promela", "byte g; active proctype P() { byte x; x = 1; set_priority(_pid, 5); x = 2; g = 1 }
+    ("a priority that changes", "promela", "byte g; active proctype P() { byte x; x = 1; set_priority(_pid, 5); x = 2; g = 1 }
         active proctype Q() priority 3 { byte y; y = 1; g == 1; y = 2; assert(false) }"),
 ];
 
@@ -412,7 +412,7 @@ impl Choices<'_> {
         self.0.next().map_or(0, |it| usize::from(*it) % count)
     }
 
-    pub fn one<'o>(&mut self, of: &[&'o str]) -> &'o str {
+    pub fn choose<'o>(&mut self, of: &[&'o str]) -> &'o str {
         of[self.below(of.len())]
     }
 }
@@ -440,9 +440,9 @@ pub fn random_dve_model(numbers: &[u8]) -> String {
     let mut text = String::from("byte g, h; byte t[2]; channel {byte} c[1]; channel r;\n");
     for name in ["P", "Q"] {
         let count = 3 + choices.below(4);
-        let committed = choices.one(&["", "", "", "", "", "", "commit s1;", "commit s2;"]);
+        let committed = choices.choose(&["", "", "", "", "", "", "commit s1;", "commit s2;"]);
         let asserted =
-            choices.one(&["", "assert s1: g < 2;", "assert s2: h != 1;", "assert s0: x < 2;"]);
+            choices.choose(&["", "assert s1: g < 2;", "assert s2: h != 1;", "assert s0: x < 2;"]);
         let names: Vec<_> = (0..count).map(|it| format!("s{it}")).collect();
         let mut steps = Vec::new();
         for location in 0..count {
@@ -460,7 +460,7 @@ pub fn random_dve_model(numbers: &[u8]) -> String {
             };
             for guard in guards {
                 let to = (location + [1, 1, 1, 2, 0, 3][choices.below(6)]) % count;
-                let effect = choices.one(DVE_EFFECTS);
+                let effect = choices.choose(DVE_EFFECTS);
                 steps.push(format!("s{location} -> s{to} {{ {guard} effect {effect}; }}"));
             }
         }
@@ -478,7 +478,7 @@ pub fn random_promela_model(numbers: &[u8]) -> String {
     let mut text = String::from("byte g, h; chan c = [1] of { byte }; chan r = [0] of { byte };\n");
     for name in ["P", "Q", "R"].iter().take(2 + choices.below(2)) {
         let statement = |choices: &mut Choices| {
-            choices.one(&[
+            choices.choose(&[
                 "x = 1 - x",
                 "y = x",
                 "x = 0",

@@ -124,7 +124,7 @@ fn check_persistence(
         for (&instance, initial) in chosen.iter().zip(&initial_outcomes) {
             prop_assert!(
                 enabled.contains(&instance),
-                "{instance:?} is no more possible, in {state_on_run:02x?}"
+                "{instance:?} is disabled, in {state_on_run:02x?}"
             );
             let outcome = executor.execute(instance, &state_on_run);
             let same = (outcome.successors.len(), outcome.excluded, &outcome.faults);
@@ -139,7 +139,7 @@ fn check_persistence(
                 let is_possible = possible.iter().all(|it| it.contains(&other));
                 prop_assert!(
                     is_possible,
-                    "{instance:?} takes {other:?} away, in {state_on_run:02x?}"
+                    "{instance:?} disables {other:?}, in {state_on_run:02x?}"
                 );
                 let orders = [
                     executor.successors_in(other, next),
@@ -231,7 +231,7 @@ fn explore_with(
         }
         for state in std::mem::take(&mut obliged) {
             let state: Vec<u8> = state;
-            let postponing = model.capabilities().postponing.expect("it was put off");
+            let postponing = model.capabilities().postponing.expect("it was postponed");
             let expansion = Expansion::of(width, |out| postponing.expand_postponed(&state, out));
             note(&mut found, &expansion, number);
             next.push(expansion.buffer);
@@ -297,7 +297,7 @@ fn check_verdicts(
     let kinds = |found: &ViolationLevels| found.keys().copied().collect::<BTreeSet<_>>();
     prop_assert_eq!(kinds(&found), kinds(&expected), "{:?} {:?}", strategy, checks);
     if *checks == DEADLOCKS && !CHAINS.contains(&strategy.proviso) {
-        prop_assert_eq!(&found, &expected, "where deadlocks are, by {:?}", strategy);
+        prop_assert_eq!(&found, &expected, "deadlocks by {:?}", strategy);
     }
     count(&census.searched);
     if states.len() < full.0.len() {
@@ -307,13 +307,13 @@ fn check_verdicts(
         count(&census.violated);
     }
     // The proviso affects the chosen sets only by preferences.
-    let executor = InstanceExecutor { by: &*selector(), width: interp.width() };
+    let executor = InstanceExecutor { model: &*selector(), width: interp.width() };
     let partial = full.0.iter().filter_map(|state| {
         let chosen = reduction.chosen_instances(state).unwrap();
         (chosen.len() < executor.enabled(state).len()).then_some((state, chosen))
     });
     for (state, chosen) in partial.take(extent.checked_choices) {
-        prop_assert!(!chosen.is_empty(), "nothing is taken of {state:02x?}");
+        prop_assert!(!chosen.is_empty(), "no transition of {state:02x?} is chosen");
         check_persistence(&executor, state, &chosen)?;
         count(&census.checked_choices);
     }
@@ -432,7 +432,7 @@ fn random_programs_keep_their_verdicts() {
         if program.actions.len().is_multiple_of(2) {
             program.end = EndRule::NeverStuttering;
         }
-        let interp = Interp::new(program).expect("what is generated can be executed");
+        let interp = Interp::new(program).expect("generated programs are executable");
         check_reductions(&interp, RANDOM_PROGRAMS, &census)
     });
     census.show();
@@ -851,7 +851,7 @@ fn counterexamples_are_runs_of_the_original_model() {
             let found = found.reduce(reduce).run().unwrap();
             let counterexample = found.counterexample().unwrap();
             let trace =
-                counterexample.unwrap_or_else(|| panic!("{place}: nothing is found")).trace();
+                counterexample.unwrap_or_else(|| panic!("{place}: no violation is found")).trace();
             assert_is_run(place, &model.interp, &trace);
             assert!(
                 trace.depth() >= depth && (trace.depth() == depth || !is_deadlock || has_chains),

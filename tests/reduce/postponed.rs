@@ -85,7 +85,7 @@ proptest! {
             let plan = tiny_plan(threads, model.width(), buffer, young);
             // Unlimited checkpoints, also inside levels.
             let control = Arc::new(SearchControl::new(Duration::ZERO, None));
-            (model.files, model.control) = (AtomicI64::new(states), Some(control.clone()));
+            (model.states_until_stop, model.control) = (AtomicI64::new(states), Some(control.clone()));
             let max_states = pause.checked_mul(model.model.nodes / 4);
             let limits = SearchLimits { max_states, ..limits.clone() };
             last = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
@@ -119,7 +119,7 @@ fn sorted_stores_postpone_and_comback_stores_do_not() {
         };
         for pauses in [&[][..], &[500, 1_000]] {
             let (outcome, _) = search(&[&model], &storage, &[plan], pauses, &limits());
-            assert_same(&outcome, expected, &storage, "a lazy graph");
+            assert_same(&outcome, expected, &storage, "a postponing graph");
         }
     }
 }

@@ -188,27 +188,27 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
     let found = |generators, states, orbits| SymmetryFigures { generators, states, orbits };
     vec![
         (
-            "nothing names anybody",
+            "processes without references",
             "dve",
             ring(3, "", "state a, b; init a; trans a -> b { }, b -> a { };", ""),
             found(2, 8, 4),
         ),
         (
-            "more than could be listed",
+            "a symmetry group that is too large to list",
             "dve",
             // The symmetry group has 9! elements. Orbits are the numbers of processes at each location.
             ring(9, "", "byte x; state a, b; init a; trans a -> b { effect x = 1; }, b -> a { effect x = 0; };", ""),
             found(8, 512, 10),
         ),
-        ("each has one of another kind", "dve", paired_processes([0, 1, 2]), found(4, 64, 20)),
+        ("pairs of processes of two kinds", "dve", paired_processes([0, 1, 2]), found(4, 64, 20)),
         (
-            "each has one of another kind, which are in another order",
+            "pairs of processes of two kinds in different orders",
             "dve",
             paired_processes([1, 0, 2]),
             found(4, 64, 20),
         ),
         (
-            "each two have one of another kind",
+            "two processes for each process of another kind",
             "dve",
             ring(4, "byte t[4];", "state a; init a; trans a -> a { guard t[@] == 0; effect t[@] = 1; };",
                 "process R_0 { state r; init r; trans r -> r { guard t[0] == 1 and t[1] == 1; effect t[0] = 0, t[1] = 0; }; }
@@ -217,7 +217,7 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
             found(3, 16, 6),
         ),
         (
-            "a variable names one",
+            "a variable with a process index",
             "dve",
             // No process, or one process, is at b.
             ring(3, "byte x = 255;", "state a, b; init a;
@@ -225,14 +225,14 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
             found(2, 4, 2),
         ),
         (
-            "elements of an array are theirs",
+            "one array element for each process",
             "dve",
             // Each process has moved or not. One of those that have moved may be the last.
             ring(3, "byte t[3]; byte x = 9;", "state a; init a; trans a -> a { guard t[@] == 0; effect t[@] = 1, x = @; };", ""),
             found(2, 1 + 3 + 3 * 2 + 3, 1 + 1 + 1 + 1),
         ),
         (
-            "an index that is a variable",
+            "a variable as an array index",
             "dve",
             ring(3, "byte t[3]; byte x;", "state a; init a; trans a -> a { guard x == @; effect x = ~; },
                 a -> a { guard x == @; effect t[x] = 1 - t[x]; };", ""),
@@ -240,14 +240,14 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
             found(1, 24, 8),
         ),
         (
-            "neighbours share forks",
+            "a ring with shared forks",
             "dve",
             ring(3, "byte t[3];", "state a, b, c; init a; trans a -> b { guard t[@] == 0; effect t[@] = 1; },
                 b -> c { guard t[~] == 0; effect t[~] = 1; }, c -> a { effect t[@] = 0, t[~] = 0; };", ""),
             found(1, 14, 6),
         ),
         (
-            "a server has a place for each",
+            "a server with a location for each client",
             "dve",
             ring(2, "channel ask_0, ask_1, done_0, done_1;", "state a, b; init a; trans a -> b { sync ask_@!; }, b -> a { sync done_@?; };",
                 "process S { state i, s_0, s_1; init i; trans i -> s_0 { sync ask_0?; }, s_1 -> i { sync done_1!; },
@@ -255,7 +255,7 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
             found(1, 3, 2),
         ),
         (
-            "statements and conjuncts in another order",
+            "statements and conjuncts in different orders",
             "dve",
             ring(2, "byte t[2];", "state a; init a; trans a -> a { guard t[@] == 0; effect t[@] = 2; };",
                 "process C { state i; init i; trans i -> i { guard t[0] != 0 && t[1] != 0; effect t[0] = t[0] - 1, t[1] = t[1] - 1; }; }"),
@@ -263,7 +263,7 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
             found(1, 5, 4),
         ),
         (
-            "messages name one",
+            "messages with process ids",
             "promela",
             "chan c = [2] of { byte }; byte last = 9;
              active [2] proctype P() { do :: c!_pid od }
@@ -279,7 +279,7 @@ fn symmetric_models() -> Vec<(&'static str, &'static str, String, SymmetryFigure
             found(2, 0, 0),
         ),
         (
-            "an assertion that one fails",
+            "an assertion that one process violates",
             "promela",
             "byte in; active [3] proctype P() { do :: in++; assert(in < 3); in-- od }".into(),
             found(2, 0, 0),
@@ -318,29 +318,29 @@ fn asymmetric_models() -> Vec<(&'static str, &'static str, String)> {
         ("order", "dve", once("byte x = 1;", "x < @", "x = @")),
         ("a sum", "dve", once("byte x = 1;", "x + 1 == @ + 1", "x = @")),
         ("truth", "dve", once("byte x = 1;", "x", "x = @")),
-        ("a constant that all name", "dve", once("byte x = 9;", "x != 0", "x = @")),
-        ("a value that has no room", "dve",
+        ("a constant that every process compares with", "dve", once("byte x = 9;", "x != 0", "x = @")),
+        ("an index that is out of range", "dve",
             ring(2, "byte t[1]; byte x;", "state a; init a; trans a -> a { guard x == @; effect x = ~; };",
                 "process Q { state a; init a; trans a -> a { guard t[x] == 0; }; }")),
-        ("an element that is another's", "dve", once("byte t[2]; byte x;", "t[@] == 0", "t[0] = 1")),
-        ("one who can do more", "dve", once("byte x;", "x == 0", "x = 1").replacen("b -> a { };", "b -> a { }, b -> b { };", 1)),
+        ("a fixed array element", "dve", once("byte t[2]; byte x;", "t[@] == 0", "t[0] = 1")),
+        ("a process with an additional transition", "dve", once("byte x;", "x == 0", "x = 1").replacen("b -> a { };", "b -> a { }, b -> b { };", 1)),
         ("an assertion", "dve", once("byte x;", "x == 0", "x = 1").replacen("init a;", "init a; assert a: x == 0;", 1)),
         ("a committed location", "dve", once("byte x;", "x == 0", "x = 1").replacen("init a;", "init a; commit b;", 1)),
-        ("a third one who looks at one", "dve",
+        ("another process that reads one element", "dve",
             ring(2, "byte t[2];", "state a; init a; trans a -> a { effect t[@] = 1 - t[@]; };",
                 "process Q { state a; init a; trans a -> a { guard t[0] == 1; }; }")),
-        ("a loop over all", "promela",
+        ("a loop over all processes", "promela",
             "byte t[2]; active [2] proctype P() { byte i; do :: i < 2 -> t[i] = 1; i++ :: i == 2 -> i = 0; t[_pid] = 0 od }".into()),
-        ("who ends first", "promela", "byte x; active [2] proctype P() { x = 1 - x; x = 1 - x }".into()),
-        ("a number that wraps", "promela",
+        ("the order in which processes end", "promela", "byte x; active [2] proctype P() { x = 1 - x; x = 1 - x }".into()),
+        ("a pid that a bit truncates", "promela",
             "byte x = 9; bit y; active proctype P0() { do :: x = 0; y = x od } active proctype P1() { do :: x = 1; y = x od }
              active proctype Q() { do :: x = 2 od }".into()),
-        ("messages in order", "promela",
+        ("a sorted send", "promela",
             "chan c = [2] of { byte }; active [2] proctype P() { do :: c!!_pid od } active proctype Q() { byte x; do :: c?x od }".into()),
-        ("the first that can", "promela",
+        ("the first enabled option of a d_step", "promela",
             "byte t[2]; active [2] proctype P() { do :: t[_pid] = 1 - t[_pid] od }
              active proctype Q() { byte x; do :: d_step { if :: t[0] == 1 -> x = 1 :: t[1] == 1 -> x = 2 :: else -> x = 0 fi } od }".into()),
-        ("a claim's variable", "promela", "byte x; active [2] proctype P() provided (x != _pid) { do :: x = 1 - x od }".into()),
+        ("a variable in a `provided` clause", "promela", "byte x; active [2] proctype P() provided (x != _pid) { do :: x = 1 - x od }".into()),
     ]
 }
 

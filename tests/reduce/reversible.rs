@@ -155,7 +155,7 @@ fn stack(
     ReductionStack::of(
         ProgramForm::written(model),
         &plan.with("reversible", rules),
-        &|| unreachable!("nobody chooses steps"),
+        &|| unreachable!("no reduction chooses transitions"),
         &AnalysisBudget::largest(),
     )
 }
@@ -235,10 +235,10 @@ fn check_soundness(name: &str, model: &Interp) -> bool {
         if full_count < 20_000 {
             let reachable = states(model, usize::MAX).unwrap();
             let stored = states(&*reduced, usize::MAX).unwrap();
-            assert!(stored.is_subset(&reachable), "{name}: a state that is not reached is stored");
+            assert!(stored.is_subset(&reachable), "{name}: an unreachable state is stored");
             assert!(
                 represented_states(model, &rules, &stored) == reachable,
-                "{name}: not all states are searched"
+                "{name}: not all states are visited"
             );
         }
     }

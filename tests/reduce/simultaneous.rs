@@ -138,33 +138,33 @@ fn choices_combine_with_each_other() {
 
 /// Models that lose a violation or a deadlock if one condition is omitted.
 const CONDITION_MODELS: &[(&str, &str)] = &[
-    ("both want the same", "byte free = 1; process P { state a, b; init a; trans a -> b { guard free > 0; effect free = free - 1; }; }
+    ("two transitions that compete for a resource", "byte free = 1; process P { state a, b; init a; trans a -> b { guard free > 0; effect free = free - 1; }; }
         process Q { state a, b; init a; trans a -> b { guard free > 0; effect free = free - 1; }; } system async;"),
-    ("an order that is seen", "byte g; process P { byte x; state a, b, c, d; init a; trans a -> b { effect g = 1; }, b -> c { guard g == 2; },
+    ("an order that another transition detects", "byte g; process P { byte x; state a, b, c, d; init a; trans a -> b { effect g = 1; }, b -> c { guard g == 2; },
         c -> d { effect x = 1 / x; }; }
         process Q { state a, b; init a; trans a -> b { effect g = 2; }; } system async;"),
-    ("who waits for another, who waits for a third", "byte g, h; process P { state a, b, c; init a; trans a -> b { guard h == 1; }, a -> c { }; }
+    ("a chain of waiting processes", "byte g, h; process P { state a, b, c; init a; trans a -> b { guard h == 1; }, a -> c { }; }
         process Q { state a, b; init a; trans a -> b { guard g == 1; effect h = 1; }; }
         process R { state a, b; init a; trans a -> b { effect g = 1; }; }
         process S { byte y; state a, b; init a; trans a -> b { guard P.b; effect y = 1 / y; }; } system async;"),
-    ("what two together violate, and one after the other does not", "byte g, h; process P { state a, b, c; init a;
+    ("assertions that fail between two steps", "byte g, h; process P { state a, b, c; init a;
         trans a -> b { effect g = 1; }, b -> c { effect g = 0; }; }
         process Q { state a, b, c; init a; trans a -> b { effect h = 1; }, b -> c { effect h = 0; }; }
         process R { state q; init q; assert q: g == 0 or h == 1; assert q: h == 0 or g == 1; trans q -> q { guard g == 9; }; } system async;"),
-    ("what each violates alone", "byte g, h; process P { state a, b, c; init a;
+    ("assertions that each step violates", "byte g, h; process P { state a, b, c; init a;
         trans a -> b { effect g = 1; }, b -> c { effect g = 0; }; }
         process Q { state a, b, c; init a; trans a -> b { effect h = 1; }, b -> c { effect h = 0; }; }
         process R { state q; init q; assert q: g == 0; assert q: h == 0; trans q -> q { guard g == 9; }; } system async;"),
-    ("two that fail", "byte x; byte y; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
+    ("two failing transitions", "byte x; byte y; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
         process Q { state a, b; init a; trans a -> b { effect y = 1 / y; }; } system async;"),
-    ("one that fails beside one that goes on", "byte x; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
+    ("a failing transition beside a successful one", "byte x; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
         process Q { byte y; state a, b, c; init a; trans a -> b { effect y = 1; }, b -> c { effect y = 5 / (y - 1); }; } system async;"),
-    ("who two others wait for, each in a set with another", "byte g; process R { state a, b; init a; trans a -> b { }; }
+    ("two waiting processes in different sets", "byte g; process R { state a, b; init a; trans a -> b { }; }
         process P { state p, q, r; init p; trans p -> q { }, p -> r { guard g == 1; }; }
         process S { state p, q, r; init p; trans p -> q { }, p -> r { guard g == 1; }; }
         process Q { state a, b; init a; trans a -> b { effect g = 1; }; }
         process W { byte y; state w, v; init w; trans w -> v { guard P.r and S.r; effect y = 1 / y; }; } system async;"),
-    ("one that goes round for ever beside what is looked for", "byte g; process P { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
+    ("cycles beside a violation", "byte g; process P { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
         process Q { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
         process R { state a, b, c; init a; assert b: g == 1; trans a -> b { }, b -> c { }; } system async;"),
 ];
@@ -234,13 +234,18 @@ fn mostly_independent(numbers: &[u8]) -> String {
     for name in ["P", "Q", "R"] {
         let count = 2 + choices.below(3);
         let names: Vec<_> = (0..count).map(|it| format!("s{it}")).collect();
-        let asserted =
-            choices.one(&["", "", "assert s1: h < 2;", "assert s1: x != 2;", "assert s0: g != 2;"]);
+        let asserted = choices.choose(&[
+            "",
+            "",
+            "assert s1: h < 2;",
+            "assert s1: x != 2;",
+            "assert s0: g != 2;",
+        ]);
         let steps: Vec<_> = (0..2 + choices.below(4))
             .map(|_| {
                 let from = choices.below(count);
                 let to = (from + choices.below(3)) % count;
-                let guard = choices.one(&[
+                let guard = choices.choose(&[
                     "",
                     "",
                     "",
@@ -251,7 +256,7 @@ fn mostly_independent(numbers: &[u8]) -> String {
                     "guard h == 1;",
                     "guard P.s1;",
                 ]);
-                let effect = choices.one(&[
+                let effect = choices.choose(&[
                     "x = 1",
                     "x = 1 - x % 2",
                     "x = (x + 1) % 3",

@@ -184,7 +184,7 @@ pub fn check_states_and_verdicts(
 
 fn try_all(cases: u32, test: impl Fn(&Interp) -> TestResult<()>) {
     crate::generated::try_all(cases, programs(), |Generated(program)| {
-        test(&Interp::new(program).expect("what is generated can be executed"))
+        test(&Interp::new(program).expect("generated programs are executable"))
     });
 }
 

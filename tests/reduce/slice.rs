@@ -152,84 +152,84 @@ fn rules_without_influence_on_an_invariant_are_removed() {
 /// Models in which an action would be removed if one condition were omitted: name, language, text, checks, and the
 /// number of actions that can be removed.
 const KEPT_ACTIONS: &[(&str, &str, &str, CheckSelection, usize)] = &[
-    ("what a guard reads", "dve", "byte x; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
+    ("a variable in a guard", "dve", "byte x; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> d { guard x == 2; }; } system async;", ASSERTIONS, 0),
-    ("what is stored where it matters", "dve", "byte x, y; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
+    ("a variable that is copied to a relevant one", "dve", "byte x, y; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c; init c; assert c: y < 2; trans c -> c { effect y = x; }; } system async;", ASSERTIONS, 0),
-    ("what leads there", "dve", "byte g; process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { effect g = 1; }; }
+    ("a path to a relevant transition", "dve", "byte g; process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { effect g = 1; }; }
         process Q { state q; init q; assert q: g == 0; trans q -> q { guard g == 7; }; } system async;", ASSERTIONS, 1),
-    ("a place that somebody asks for", "dve", "process P { state a, b; init a; trans a -> b { }, b -> a { }; }
+    ("a location that a guard tests", "dve", "process P { state a, b; init a; trans a -> b { }, b -> a { }; }
         process Q { state c, d; init c; assert d: false; trans c -> d { guard P.b; }; } system async;", ASSERTIONS, 0),
-    ("who sends", "dve", "channel {byte} k[1]; process P { state a; init a; trans a -> a { sync k!1; }; }
+    ("a sender", "dve", "channel {byte} k[1]; process P { state a; init a; trans a -> a { sync k!1; }; }
         process Q { byte x; state c, d; init c; assert d: false; trans c -> d { sync k?x; }; } system async;", ASSERTIONS, 0),
-    ("who makes room", "dve", "channel {byte} k[1]; process P { state a, b, c; init a; assert c: false; trans a -> b { sync k!1; }, b -> c { sync k!1; }; }
+    ("a receiver that makes space", "dve", "channel {byte} k[1]; process P { state a, b, c; init a; assert c: false; trans a -> b { sync k!1; }, b -> c { sync k!1; }; }
         process Q { byte x; state c; init c; trans c -> c { sync k?x; }; } system async;", ASSERTIONS, 0),
-    ("who meets", "dve", "channel k; process P { state a, b; init a; assert b: false; trans a -> b { sync k!; }; }
+    ("a rendezvous partner", "dve", "channel k; process P { state a, b; init a; assert b: false; trans a -> b { sync k!; }; }
         process Q { state c, d; init c; trans c -> d { }, d -> c { sync k?; }; } system async;", ASSERTIONS, 0),
-    ("an error", "dve", "byte t[2]; process P { byte i; state a, b; init a; trans a -> b { effect i = 2; }, b -> a { effect t[i] = 1; }; }
+    ("a fault", "dve", "byte t[2]; process P { byte i; state a, b; init a; trans a -> b { effect i = 2; }, b -> a { effect t[i] = 1; }; }
         system async;", FAULTS, 0),
-    ("what an error comes of", "dve", "byte x, y, z; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
+    ("a variable that causes a fault", "dve", "byte x, y, z; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / (1 - x), z = z + 1; }, c -> d { guard z == 2; }; }
         system async;", CheckSelection { assertions: true, faults: true, ..CheckSelection::NONE }, 0),
-    ("an error that stops a step", "dve", "byte x, y, z; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
+    ("a fault that stops a transition", "dve", "byte x, y, z; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / x, z = z + 1; }, c -> d { guard z == 2; }; }
         system async;", ASSERTIONS, 0),
-    ("an assertion that may be an error", "dve", "byte x; byte t[2]; process P { state a, b; init a; assert b: t[x] == 0; trans a -> a { guard x < 2; effect x = x + 1; },
+    ("an assertion whose evaluation may fault", "dve", "byte x; byte t[2]; process P { state a, b; init a; assert b: t[x] == 0; trans a -> a { guard x < 2; effect x = x + 1; },
         a -> b { guard x == 2; }; } system async;", FAULTS, 0),
-    ("an assertion in a step", "promela", "byte x; active proctype P() { x = 1; x = 2 } active proctype Q() { assert(x < 2) }", ASSERTIONS, 2),
-    ("who keeps from a deadlock", "dve", "byte x; process P { state a; init a; trans a -> a { guard x == 0; effect x = 1; }; }
+    ("an assertion in a statement", "promela", "byte x; active proctype P() { x = 1; x = 2 } active proctype Q() { assert(x < 2) }", ASSERTIONS, 2),
+    ("a transition that prevents a deadlock", "dve", "byte x; process P { state a; init a; trans a -> a { guard x == 0; effect x = 1; }; }
         process Q { state c; init c; trans c -> c { guard x == 1; effect x = 0; }; } system async;", CheckSelection::ALL, 0),
-    ("who ends in a deadlock", "dve", "byte x; process P { state a, b, c; init a; trans a -> b { }, b -> c { }; } system async;", CheckSelection::ALL, 0),
-    ("a step that is always possible", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard y < 2; effect y = 0; }; }
+    ("a process that ends in a deadlock", "dve", "byte x; process P { state a, b, c; init a; trans a -> b { }, b -> c { }; } system async;", CheckSelection::ALL, 0),
+    ("a transition that is always enabled", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard y < 2; effect y = 0; }; }
         process Q { state c, d; init c; assert d: x == 0; trans c -> d { effect x = 1; }; } system async;", CheckSelection::ALL, 2),
-    ("a step that is not always possible", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard x == 0; }; }
+    ("a transition that may be disabled", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard x == 0; }; }
         process Q { state c, d; init c; trans c -> d { effect x = 1; }; } system async;", CheckSelection::ALL, 0),
-    ("a step that waits for a message", "dve", "channel {byte} k[1]; process P { byte y; state a, b; init a; trans a -> b { }, b -> a { sync k?y; }; }
+    ("a transition that waits for a message", "dve", "channel {byte} k[1]; process P { byte y; state a, b; init a; trans a -> b { }, b -> a { sync k?y; }; }
         system async;", CheckSelection::ALL, 0),
-    ("somebody who is committed", "dve", "process P { state a; init a; trans a -> a { }; }
+    ("a committed process", "dve", "process P { state a; init a; trans a -> a { }; }
         process Q { state c, d; init c; commit d; trans c -> d { }; } system async;", CheckSelection::ALL, 0),
-    ("who lets others move again", "dve", "byte g; process P { state a, b; init a; assert b: false; trans a -> b { }; }
+    ("the end of a committed location", "dve", "byte g; process P { state a, b; init a; assert b: false; trans a -> b { }; }
         process Q { state c, d; init c; commit c; trans c -> d { }; } system async;", ASSERTIONS, 0),
     ("a process that ends", "promela", "byte x; active proctype P() { x = 1; x = 0 } active proctype Q() { byte y; y = 1; (y == 0) }", CheckSelection::ALL, 0),
     ("else", "promela", "byte x, y; active proctype P() { do :: x == 0 -> skip :: else -> assert(false) od }
         active proctype Q() { if :: y == 1 -> x = 1 :: x == 0 -> y = 1; x = 1 fi }", ASSERTIONS, 1),
-    ("what comes after else", "promela", "byte x; byte n; active proctype P() { do :: x < 2 -> n = n + 1 :: else -> assert(false) od }
+    ("the statement after `else`", "promela", "byte x; byte n; active proctype P() { do :: x < 2 -> n = n + 1 :: else -> assert(false) od }
         active proctype Q() { x = 1; x = 2 }", ASSERTIONS, 1),
     ("an escape", "promela", "byte x; active proctype P() { { x < 3; assert(false) } unless { x == 0 -> skip } }
         active proctype Q() { x = 1; x = 0 }", ASSERTIONS, 3),
     ("atomic", "promela", "byte x; byte n; active proctype P() { atomic { x = 1; n = 1; n = 2; x = 0 }; n = 3 }
         active proctype Q() { assert(x == 0) }", ASSERTIONS, 3),
-    ("an atomic sequence that ends in nothing", "promela", "byte x; byte n; active proctype P() { do :: atomic { x == 0 -> x = 1; n = 1 }; n = 2 :: x = 0 od }
+    ("an atomic sequence with an irrelevant end", "promela", "byte x; byte n; active proctype P() { do :: atomic { x == 0 -> x = 1; n = 1 }; n = 2 :: x = 0 od }
         active proctype Q() { assert(x == 0) }", ASSERTIONS, 1),
-    ("a process that is started", "promela", "byte x; proctype C(byte v) { assert(v == x) } init { byte n; n = 1; run C(0); x = 1; n = 2; run C(0) }", ASSERTIONS, 0),
-    ("how many processes there are", "promela", "active proctype P() { skip } active proctype Q() { skip; assert(_nr_pr == 2) }
+    ("a started process", "promela", "byte x; proctype C(byte v) { assert(v == x) } init { byte n; n = 1; run C(0); x = 1; n = 2; run C(0) }", ASSERTIONS, 0),
+    ("the number of processes", "promela", "active proctype P() { skip } active proctype Q() { skip; assert(_nr_pr == 2) }
         active proctype R() { skip }", ASSERTIONS, 0),
-    ("who has to end first", "promela", "byte x; active proctype P() { x = 1 } active proctype Q() { (_nr_pr == 1); assert(false) }
+    ("a process that must end first", "promela", "byte x; active proctype P() { x = 1 } active proctype Q() { (_nr_pr == 1); assert(false) }
         active proctype R() { skip }", ASSERTIONS, 0),
     ("timeout", "promela", "byte n; active proctype P() { do :: n < 3 -> n++ od } active proctype Q() { timeout; assert(false) }", ASSERTIONS, 0),
-    ("when a process may move", "promela", "byte x; active proctype P() provided (x == 1) { assert(false) } active proctype Q() { x = 1; x = 0 }", ASSERTIONS, 2),
-    ("what a process begins with", "promela", "byte x; active proctype P() { byte y = 3; assert(y == 2) } active proctype Q() { x = 1 }", ASSERTIONS, 3),
-    ("a field that is matched", "promela", "chan k = [1] of { byte }; byte x; active proctype P() { do :: x < 2 -> x++ :: k!x od }
+    ("a `provided` clause", "promela", "byte x; active proctype P() provided (x == 1) { assert(false) } active proctype Q() { x = 1; x = 0 }", ASSERTIONS, 2),
+    ("the initial value of a local variable", "promela", "byte x; active proctype P() { byte y = 3; assert(y == 2) } active proctype Q() { x = 1 }", ASSERTIONS, 3),
+    ("a message that a pattern matches", "promela", "chan k = [1] of { byte }; byte x; active proctype P() { do :: x < 2 -> x++ :: k!x od }
         active proctype Q() { k?2; assert(false) }", ASSERTIONS, 1),
-    ("how full a channel is", "promela", "chan k = [2] of { byte }; active proctype P() { k!1; k!2 } active proctype Q() { assert(len(k) < 2) }", ASSERTIONS, 2),
-    ("what a procedure changes", "murphi", "var x: 0..3; y: 0..3; procedure p(var v: 0..3); begin if y = 1 then v := 3; end; end;
+    ("the length of a channel", "promela", "chan k = [2] of { byte }; active proctype P() { k!1; k!2 } active proctype Q() { assert(len(k) < 2) }", ASSERTIONS, 2),
+    ("a variable that a procedure changes", "murphi", "var x: 0..3; y: 0..3; procedure p(var v: 0..3); begin if y = 1 then v := 3; end; end;
         startstate begin x := 0; y := 0; end; rule \"y\" y < 1 ==> begin y := y + 1; end; rule \"p\" begin p(x); end;
         invariant x < 3;", INVARIANTS, 0),
-    ("what a start leaves", "murphi", "var x: 0..3; y: 0..3; ruleset i: 0..3 do startstate begin y := i; x := 0; if i = 2 then return; end; y := 3; end; end;
+    ("a start state with a return", "murphi", "var x: 0..3; y: 0..3; ruleset i: 0..3 do startstate begin y := i; x := 0; if i = 2 then return; end; y := 3; end; end;
         rule \"x\" x < 2 ==> begin x := x + 1; end; invariant x < 2;", INVARIANTS, 0),
-    ("what is assumed", "murphi", "var x: 0..3; y: 0..3; startstate begin x := 0; y := 0; end;
+    ("an assumption", "murphi", "var x: 0..3; y: 0..3; startstate begin x := 0; y := 0; end;
         rule \"x\" x < 3 ==> begin x := x + 1; end; rule \"y\" y < 3 ==> begin y := y + 1; end; assume x <= y; invariant x < 3;", INVARIANTS, 0),
-    ("what is sent", "dve", "byte x; channel {byte} k[1]; process P { state a; init a; trans a -> a { sync k!x; }; }
+    ("a sent value", "dve", "byte x; channel {byte} k[1]; process P { state a; init a; trans a -> a { sync k!x; }; }
         process R { state r, s; init r; trans r -> s { effect x = 1; }; }
         process Q { byte y; state c, d; init c; assert d: y < 1; trans c -> d { sync k?y; }; } system async;", ASSERTIONS, 0),
-    ("what is matched", "promela", "chan k = [1] of { byte }; byte y; active proctype P() { do :: k!1 od } active proctype R() { y = 1 }
+    ("a variable in a receive pattern", "promela", "chan k = [1] of { byte }; byte y; active proctype P() { do :: k!1 od } active proctype R() { y = 1 }
         active proctype Q() { k?eval(y); assert(false) }", ASSERTIONS, 2),
-    ("who starts a process", "promela", "proctype C() { assert(false) } init { byte n; n = 1; run C() }", ASSERTIONS, 0),
+    ("a statement that starts a process", "promela", "proctype C() { assert(false) } init { byte n; n = 1; run C() }", ASSERTIONS, 0),
     ("the rest of an atomic sequence", "promela", "byte x; byte n; active proctype P() { atomic { x = 1; n = 1 }; n = 2 }
         active proctype Q() { assert(x == 0) }", ASSERTIONS, 3),
-    ("when who always has a step may move", "promela", "byte x = 1; active proctype P() provided (x == 1) { byte y; do :: y = 0 od }
+    ("the `provided` clause of a process that is always enabled", "promela", "byte x = 1; active proctype P() provided (x == 1) { byte y; do :: y = 0 od }
         active proctype Q() { x = 0 } active proctype R() { byte z; z = 1; z = 2; z = 3 }", DEADLOCKS, 0),
-    ("what is copied", "murphi", "type a: array [0..1] of 0..3; var x: a; y: a; startstate begin clear x; clear y; end;
+    ("a copied array", "murphi", "type a: array [0..1] of 0..3; var x: a; y: a; startstate begin clear x; clear y; end;
         rule \"x\" begin x := y; end; rule \"y\" y[0] < 3 ==> begin y[0] := y[0] + 1; end; invariant x[0] < 3;", INVARIANTS, 0),
 ];
 

@@ -229,7 +229,7 @@ fn stack_with(interp: &Interp, symmetry: Option<SymmetryEffort>) -> ReductionSta
     ReductionStack::of(
         ProgramForm::written(interp),
         &plan,
-        &|| unreachable!("nobody chooses steps"),
+        &|| unreachable!("no reduction chooses transitions"),
         &AnalysisBudget::largest(),
     )
 }
@@ -319,7 +319,7 @@ fn stacks_have_a_fixed_order_and_preserve_the_common_properties() {
     let description = "errors in steps, invariants, claims, LTL without next";
     assert_eq!(stack.preserves().to_string(), description);
     assert_eq!(ReductionStack::default().preserves().to_string(), "everything");
-    let [refusal] = stack.refusals() else { panic!("one is there twice") };
+    let [refusal] = stack.refusals() else { panic!("a reduction occurs twice") };
     assert_eq!(refusal.name, "Choice");
     assert_eq!(refusal.reason, NotApplied::AlreadyChosen("Choice".into()));
 }

@@ -92,26 +92,26 @@ const DISTINGUISHED_LOCATIONS: &[(&str, &str, &str, usize)] = &[
         process Q { byte y; state q; init q; assert q: y < 2; trans q -> q { sync c?y; }; } system async;", 0),
     ("sending and receiving", "dve", "channel {byte} c[1]; process P { byte x; state a, b, d; init a; trans a -> b { }, a -> d { },
         b -> a { sync c!x; }, d -> a { sync c?x; }; } system async;", 0),
-    ("where it leads", "dve", "process P { byte x; state a, b, c, d, e; init a; trans a -> b { }, a -> c { },
+    ("different targets", "dve", "process P { byte x; state a, b, c, d, e; init a; trans a -> b { }, a -> c { },
         b -> d { effect x = 1; }, c -> e { effect x = 1; }, d -> a { effect x = 0; }; } system async;", 0),
-    ("an assertion at one", "dve", "process P { byte x; state a, b, c; init a; assert c: x == 0;
+    ("an assertion at one location", "dve", "process P { byte x; state a, b, c; init a; assert c: x == 0;
         trans a -> b { effect x = 1; }, a -> c { effect x = 0; }, b -> a { effect x = 0; }, c -> a { effect x = 0; }; }
         system async;", 0),
-    ("who asks for one", "dve", "process P { state a, b, c; init a;
+    ("a location that a guard tests", "dve", "process P { state a, b, c; init a;
         trans a -> b { }, b -> c { }, c -> b { }; }
         process Q { state q, r; init q; trans q -> r { guard P.c; }; } system async;", 0),
     ("commitment", "dve", "byte g; process P { state a, b, c; init a; commit c;
         trans a -> b { }, a -> c { }, b -> a { effect g = 0; }, c -> a { effect g = 0; }; }
         process Q { state q, r; init q; assert r: g == 1; trans q -> r { effect g = 1; }, r -> q { }; } system async;", 0),
-    ("an error in one", "dve", "process P { byte x, y; state a, b, c; init a; trans a -> b { effect x = 0; }, a -> c { effect x = 0; },
+    ("a fault in one transition", "dve", "process P { byte x, y; state a, b, c; init a; trans a -> b { effect x = 0; }, a -> c { effect x = 0; },
         b -> a { effect y = 1 / x; }, c -> a { effect y = 1 / x; }; } system async;", 0),
-    ("an error in another that meets it", "dve", "channel {byte} r; process P { byte x; state a, b, c; init a;
+    ("a fault in the rendezvous partner", "dve", "channel {byte} r; process P { byte x; state a, b, c; init a;
         trans a -> b { }, a -> c { }, b -> a { sync r?x; }, c -> a { sync r?x; }; }
         process Q { byte y; state q; init q; trans q -> q { sync r!(1 / y); }; } system async;", 0),
-    ("a valid end", "promela", "chan c = [0] of { bit }; active proctype P() { if :: skip; end: c!1 :: skip; c!1 fi }", 0),
+    ("a valid end state", "promela", "chan c = [0] of { bit }; active proctype P() { if :: skip; end: c!1 :: skip; c!1 fi }", 0),
     ("an assertion", "promela", "byte x; active proctype P() { if :: x = 1; assert(x == 0) :: x = 1; assert(x == 0) fi }
         active proctype Q() { do :: x == 1 -> x = 0 od }", 0),
-    ("a label that is asked for", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
+    ("a label in a remote reference", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
         active proctype Q() { (P@L); assert(x == 1) }", 0),
     ("a claim", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
         never { do :: P@L -> break :: else od }", 0),
@@ -119,10 +119,10 @@ const DISTINGUISHED_LOCATIONS: &[(&str, &str, &str, usize)] = &[
     ("acceptance", "promela", "byte x; active proctype P() { do :: x = 1; accept: x = 0 :: x = 1; x = 0 od }", 0),
     ("atomic", "promela", "byte x; active proctype P() { do :: x = 1; atomic { x = 2; x = 3 }; x = 0 :: x = 1; x = 2; x = 3; x = 0 od }
         active proctype Q() { assert(x != 2) }", 2),
-    ("the first that is possible", "promela", "byte x; active proctype P() { do
+    ("the first enabled option of a d_step", "promela", "byte x; active proctype P() { do
         :: x = 0; d_step { skip; if :: x = 1 :: x = 2 fi }
         :: x = 0; d_step { skip; if :: x = 2 :: x = 1 fi } od } active proctype Q() { assert(x != 2) }", 1),
-    ("what comes before else", "promela", "byte x; active proctype P() { do
+    ("the options before `else`", "promela", "byte x; active proctype P() { do
         :: x < 2; if :: x == 0 -> x = 1 :: else -> x = 2 fi
         :: x < 2; if :: x == 1 -> x = 1 :: else -> x = 2 fi od } active proctype Q() { assert(x != 2) }", 2),
     ("an escape", "promela", "byte x; active proctype P() { if
@@ -131,7 +131,7 @@ const DISTINGUISHED_LOCATIONS: &[(&str, &str, &str, usize)] = &[
     ("else", "promela", "byte x; active proctype P() { do
         :: x < 3; if :: x < 1 -> x++ :: else -> x = 2 fi
         :: x < 3; if :: x < 1 -> x++ :: x < 3 -> x = 2 fi od } active proctype Q() { assert(x != 2) }", 2),
-    ("a process that is asked in vain", "promela", "byte x = 1; active proctype P() provided (8 / x > 0) { do
+    ("a `provided` clause that faults", "promela", "byte x = 1; active proctype P() provided (8 / x > 0) { do
         :: x = 0; x = 1 :: x = 0; x = 1 od }", 0),
 ];
 

@@ -84,7 +84,7 @@ fn representatives_simulate_the_states_that_they_represent() {
                 let Some(representative) = draw(&options) else { break };
                 let mut possible = concrete.successors.into_iter();
                 let real = possible.find(|state| reduced.represents(&representative, state));
-                let real = real.unwrap_or_else(|| panic!("{name}: nothing goes there"));
+                let real = real.unwrap_or_else(|| panic!("{name}: no transition leads there"));
                 let description = reduced.description();
                 assert_eq!(
                     description.violations(&representative),
@@ -114,6 +114,6 @@ fn counterexamples_of_the_corpus_are_runs() {
         let defines: Vec<(String, i64)> =
             defines.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         let model = load(&PathBuf::from(&folder).join("murphi").join(file), &defines);
-        assert!(count_valid_counterexamples(file, &model) > 0, "{file}: nothing is wrong");
+        assert!(count_valid_counterexamples(file, &model) > 0, "{file}: no violation is found");
     }
 }

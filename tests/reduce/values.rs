@@ -60,51 +60,51 @@ fn messages_have_the_classes_of_their_variables() {
 
 /// Models in which values would be equal if one distinction were ignored.
 const DISTINGUISHED_VALUES: &[(&str, &str, &str)] = &[
-    ("another variable", "dve", "process P { byte x, y; state a, b; init a; trans a -> b { effect x = 1; },
+    ("a comparison with another variable", "dve", "process P { byte x, y; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { guard x < y; }, b -> b { guard y < 2; effect y = y + 1; }; } system async;"),
-    ("another value of the same", "dve", "process P { byte x, y; state a, b; init a; trans a -> b { effect x = 1; },
+    ("a comparison with a copy", "dve", "process P { byte x, y; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { guard x == y; effect y = x; }, b -> b { effect y = x; }; } system async;"),
     ("an index", "dve", "byte t[3]; process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { effect t[x] = 1; }; }
         process Q { state a; init a; trans a -> a { guard t[2] == 1; effect t[2] = 0; }; } system async;"),
     ("an index out of range", "dve", "byte t[3]; process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 5; }, b -> a { guard t[x] == 0; }; } system async;"),
-    ("what does not fit", "dve", "process P { byte x; state a, b; init a; trans a -> b { effect x = 100; },
+    ("an assigned value that is out of range", "dve", "process P { byte x; state a, b; init a; trans a -> b { effect x = 100; },
         a -> b { effect x = 200; }, b -> a { effect x = x + 100; }, a -> a { guard x > 0; effect x = 0; }; } system async;"),
-    ("what it leads to", "dve", "process P { byte x; state a, b; init a; trans a -> a { guard x < 4; effect x = x + 1; },
+    ("a value that leads to another", "dve", "process P { byte x; state a, b; init a; trans a -> a { guard x < 4; effect x = x + 1; },
         a -> b { guard x == 4; }, b -> a { effect x = 2; }, b -> a { effect x = 0; }; } system async;"),
-    ("a variable of more values", "dve", "process P { byte x; int y; state a, b; init a; trans a -> b { effect x = 1; },
+    ("an assignment to a wider variable", "dve", "process P { byte x; int y; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { effect y = x; }, a -> a { guard y == 2; effect y = 0; }; } system async;"),
     ("an assertion", "dve", "process P { byte x; state a, b; init a; assert b: x != 2;
         trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { }; } system async;"),
-    ("another process", "dve", "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
+    ("a read by another process", "dve", "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { effect x = 0; }; }
         process Q { state a, b; init a; trans a -> b { guard P->x == 2; }, b -> a { }; } system async;"),
     ("a claim", "promela", "byte x; active proctype P() { do :: x = 1; x = 0 :: x = 2; x = 0 od }
         never { do :: x == 2 -> break :: else od }"),
-    ("an assertion in a body", "promela", "active proctype P() { byte x; do :: x = 1; assert(x != 2) :: x = 2; assert(x != 2) od }"),
-    ("a match", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+    ("an assertion in a statement", "promela", "active proctype P() { byte x; do :: x = 1; assert(x != 2) :: x = 2; assert(x != 2) od }"),
+    ("a constant in a receive pattern", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
         active proctype R() { do :: c?1 :: c?2; assert(false) od }"),
-    ("a match with a variable", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+    ("a variable in a receive pattern", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
         active proctype R() { byte y = 1; do :: c?eval(y) :: y = 2 od }"),
-    ("a question about a message", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+    ("a poll of a channel", "promela", "chan c = [1] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
         active proctype R() { do :: c?[2] -> assert(false) :: c?_ od }"),
-    ("an order of messages", "promela", "chan c = [2] of { byte, byte };
+    ("a sorted send", "promela", "chan c = [2] of { byte, byte };
         active proctype P() { byte y; c!!2,5; c!!1,6; c?_,y; assert(y == 6) }"),
-    ("a variable of more values it is received into", "promela", "chan c = [1] of { byte };
+    ("a receive into a wider variable", "promela", "chan c = [1] of { byte };
         active proctype P() { int y; do :: c!1; c?y :: c!2; c?y; assert(y != 2) od }"),
-    ("a variable it is received into", "promela", "chan c = [0] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
+    ("a receive into a variable", "promela", "chan c = [0] of { byte }; active proctype S() { do :: c!1 :: c!2 od }
         active proctype R() { byte y; do :: c?y; assert(y != 2) od }"),
-    ("what is given to a process", "promela", "proctype C(byte v) { assert(v != 2) }
+    ("an argument of a process", "promela", "proctype C(byte v) { assert(v != 2) }
         init { if :: run C(1) :: run C(2) fi }"),
-    ("who may move", "promela", "byte x; active proctype P() provided (x < 2) { do :: x = 1 :: x = 2; x = 0 od }
+    ("a variable in a `provided` clause", "promela", "byte x; active proctype P() provided (x < 2) { do :: x = 1 :: x = 2; x = 0 od }
         active proctype Q() { byte n; do :: n < 2 -> n++ :: n > 1 -> x = 0; n = 0 od }"),
     ("a remainder", "promela", "active proctype P() { byte x; do :: x = 1 :: x = 2 :: x % 2 == 1 -> x = 3 od }"),
     ("a channel", "promela", "chan c[2] = [1] of { byte }; active proctype P() { byte x; do :: x = 1 :: x = 0 :: c[x]!1 od }
         active proctype Q() { do :: c[1]?_ -> assert(len(c[0]) == 0) od }"),
-    ("a sum of both", "promela", "active proctype P() { byte x, y; do :: x = 1 :: x = 2 :: y = x + y + x; assert(y != 4) od }"),
+    ("a sum of two variables", "promela", "active proctype P() { byte x, y; do :: x = 1 :: x = 2 :: y = x + y + x; assert(y != 4) od }"),
     ("a conditional", "promela", "active proctype P() { byte x, y; do :: x = 1 :: x = 2 :: y = (y == 0 -> x : 0); assert(y != 2) od }"),
-    ("the number of a process", "promela", "byte n; proctype C() { byte p; p = _pid; n = p; assert(n < 2) }
+    ("a process id", "promela", "byte n; proctype C() { byte p; p = _pid; n = p; assert(n < 2) }
         init { run C(); run C() }"),
 ];
 
@@ -125,9 +125,12 @@ fn programs_without_equivalent_values_are_not_rewritten() {
         a -> a { guard x == 0; }; } system async;";
     assert!(!is_rewritten("dve", rising), "each value leads to 5 by another number of steps");
     let wraps = "active proctype P() { byte x; do :: x > 100 -> x++ :: x <= 100 -> x++ od }";
-    assert!(!is_rewritten("promela", wraps), "a byte begins anew");
+    assert!(!is_rewritten("promela", wraps), "a byte wraps around");
     let murphi = "var x: 0..3; startstate x := 0; end; rule x < 2 ==> x := 2; end; rule x > 0 ==> x := 3; end;";
-    assert!(!is_rewritten("murphi", murphi), "a step that changes nothing else would be none");
+    assert!(
+        !is_rewritten("murphi", murphi),
+        "a transition that changes nothing else would disappear"
+    );
 }
 
 /// Generates two processes with three variables each and two channels. Most conditions read one variable.

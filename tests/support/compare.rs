@@ -130,7 +130,7 @@ fn collect(model: &dyn StateSpace, limit: usize, ask: impl FnOnce(&mut Successor
     };
     let ExpansionOutcome { counters, findings, .. } =
         SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
-            .expect("room is always made");
+            .expect("`reserve` returns space");
     all.append(&mut buffer);
     (all, counters.candidates(), findings)
 }

@@ -72,7 +72,7 @@ fn execute_selected(
 }
 
 pub fn interp(program: Program) -> Interp {
-    Interp::as_declared(program).expect("a part of what is executed can be executed")
+    Interp::as_declared(program).expect("a part of an executable program is executable")
 }
 
 fn step_result(outcome: StepOutcome) -> StepResult {

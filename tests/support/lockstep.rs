@@ -203,7 +203,7 @@ pub fn check_rewriting(
 }
 
 /// Checks that reducing a model preserves the findings and their depths, and that its counterexamples can be replayed.
-pub fn check_reduction(mut model: TextModel, wished: ReductionPlan) -> Result<(), TestCaseError> {
+pub fn check_reduction(mut model: TextModel, plan: ReductionPlan) -> Result<(), TestCaseError> {
     let full = explored(model.searched().model());
     model.wished = plan;
     let searched = model.searched();

@@ -137,7 +137,7 @@ impl<M: StateSpace + SystemDescription> PostponingStateSpace for PostponingModel
     fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
             let Choice { rest, has_obligation, fails, fault_is_postponed, .. } = self.choice(state);
-            assert!(has_obligation, "it is asked for what nobody owes");
+            assert!(has_obligation, "a state without an obligation is expanded");
             let stops = self.stops_early();
             rest.iter().take(if stops { 1 } else { usize::MAX }).for_each(|it| out.candidate(it));
             if stops {

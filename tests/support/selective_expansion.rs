@@ -167,13 +167,16 @@ pub fn check_selective_expansion(
             .map_err(|what| format!("in {state:02x?}: {what}"))?;
     }
     let all_enabled = enabled(by, states);
-    ensure!(all_enabled == enabled(&reference, states), "other instances are enabled");
+    ensure!(all_enabled == enabled(&reference, states), "different instances are enabled");
     for one_in in [1, 2, 4] {
         let chosen = random_subsets(&all_enabled, one_in, &mut random);
         let expected = expand_labelled(&reference, width, states, &chosen, usize::MAX);
         for limit in [usize::MAX, 3 * (width + 4)] {
             let found = expand_labelled(by, width, states, &chosen, limit);
-            ensure!(found == expected, "other steps of one in {one_in}, {limit} bytes at a time");
+            ensure!(
+                found == expected,
+                "different steps for one instance in {one_in}, with {limit} bytes at a time"
+            );
         }
         let expected_ends = ends_one_by_one(&reference, width, states, &chosen);
         for (by, limit) in [
@@ -184,11 +187,14 @@ pub fn check_selective_expansion(
             let found = ends(by, width, states, &chosen, limit);
             ensure!(
                 found == expected_ends,
-                "other ends of one in {one_in}, {limit} bytes at a time"
+                "different counts for one instance in {one_in}, with {limit} bytes at a time"
             );
             let found = labelled_ends(by, width, states, &chosen, limit + 4);
             let records = expected_ends.iter().map(|&end| end / width as u64 * (width as u64 + 4));
-            ensure!(found.into_iter().eq(records), "other ends of one in {one_in} with labels");
+            ensure!(
+                found.into_iter().eq(records),
+                "different counts for one instance in {one_in} with labels"
+            );
         }
         let found = expand_unlabelled(by, width, states, &chosen);
         let expected_states = {
@@ -196,7 +202,7 @@ pub fn check_selective_expansion(
             states.sort();
             states
         };
-        ensure!(found == (expected_states, expected.1), "other steps without labels");
+        ensure!(found == (expected_states, expected.1), "different steps without labels");
     }
     let full = {
         let mut buffer = Vec::new();
@@ -218,7 +224,7 @@ fn check_single_instances(
     state: &[u8],
 ) -> ExpansionCheck {
     let (width, enabled_instances) = (state.len(), enabled(by, state));
-    ensure!(enabled_instances == enabled(reference, state), "other instances are enabled");
+    ensure!(enabled_instances == enabled(reference, state), "different instances are enabled");
     let mut single = by.instances().sets();
     let (mut successors, mut tallies) = (Vec::new(), ExpansionOutcome::default());
     let mut by_key: BTreeMap<Key, StateOutcome> = BTreeMap::new();
@@ -228,11 +234,11 @@ fn check_single_instances(
         let (found, collected) = expand_labelled(by, width, state, &single, usize::MAX);
         ensure!(
             collected.counters.transitions > 0 || !collected.findings.is_empty(),
-            "{instance:?} is enabled and gives nothing"
+            "{instance:?} is enabled and has no successor"
         );
         ensure!(
             found.iter().all(|(label, _)| *label == instance.0),
-            "{instance:?} has other labels"
+            "{instance:?} has different labels"
         );
         let action_instance = by.instances().get(instance).ok_or("no such instance")?;
         ensure!(by.instances().number(action_instance) == instance, "{instance:?} has two numbers");
@@ -250,7 +256,7 @@ fn check_single_instances(
     all.fill(1);
     ensure!(
         expand_labelled(by, width, state, &all, usize::MAX) == (successors, tallies),
-        "one by one the steps are others"
+        "the steps of single instances differ"
     );
     all.words_mut(0)
         .iter_mut()
@@ -259,7 +265,7 @@ fn check_single_instances(
     let rest = expand_labelled(by, width, state, &all, usize::MAX);
     ensure!(
         rest == (Vec::new(), ExpansionOutcome::default()),
-        "something is possible that is not enabled"
+        "a disabled instance has a successor"
     );
     let mut described: BTreeMap<Key, StateOutcome> = BTreeMap::new();
     for step in interp.steps(state) {
@@ -274,7 +280,7 @@ fn check_single_instances(
     by_key.values_mut().for_each(|outcome| outcome.0.sort());
     // Excluded transitions are not described.
     by_key.retain(|_, outcome| *outcome != StateOutcome::default());
-    ensure!(by_key == described, "labels do not go with what is told: {by_key:?}, {described:?}");
+    ensure!(by_key == described, "labels do not match the descriptions: {by_key:?}, {described:?}");
     Ok(())
 }
 

@@ -263,7 +263,7 @@ impl Builder<'_> {
             return self.quantified(depth);
         };
         let Type::Multiset { capacity, .. } = self.program.types[part.ty] else {
-            unreachable!("only multisets were asked for")
+            unreachable!("the part is a multiset")
         };
         let is_variable = part.is_whole();
         let multiset = self.place(&part, depth);

@@ -100,7 +100,7 @@ impl Builder<'_> {
 
     /// Returns the least and the greatest value of a scalar type.
     pub(super) fn bounds(&self, ty: TypeId) -> (i64, i64) {
-        self.program.bounds(&self.scalar(ty).expect("asked of scalars only").domain)
+        self.program.bounds(&self.scalar(ty).expect("only scalars have bounds").domain)
     }
 
     pub(super) fn may_be_undefined(&self, ty: TypeId) -> bool {

@@ -229,7 +229,7 @@ impl Builder<'_> {
         })?;
         match self.program.types[part.ty] {
             Type::Multiset { capacity, element } => Some((part, capacity, element)),
-            _ => unreachable!("only multisets were asked for"),
+            _ => unreachable!("the part is a multiset"),
         }
     }
 
