@@ -310,7 +310,7 @@ and {}",
         }
     }
 
-    /// Checks that an instance commutes with others on all runs of these.
+    /// Checks that an instance commutes with other instances on all runs of these.
     fn check_runs_commute(
         &self,
         one: InstanceId,

@@ -290,7 +290,8 @@ fn promela_folds_constants_by_the_definition() {
     dialect.check_all_operators();
 }
 
-/// A shift as Rumur defines it: a negative count shifts the other way, and a count of 64 and more gives 0.
+/// A shift as Rumur defines it: a negative count shifts in the opposite direction, and the result for a count of 64 or
+/// more is 0.
 fn rumur_shift(goes_left: bool, value: i64, count: i64) -> Expected {
     match count.unsigned_abs() {
         64.. => Ok(0),

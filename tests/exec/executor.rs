@@ -11,7 +11,7 @@ use spillway::model::{
 use spillway::source::{SourceMap, Span};
 use std::path::PathBuf;
 
-/// The steps of a walk. It restarts where it ends.
+/// The number of steps of a walk. It restarts at its end.
 const STEPS: usize = 3000;
 
 fn models() -> impl Iterator<Item = (PathBuf, Interp)> {

@@ -68,7 +68,7 @@ fn levels(model: &dyn SystemDescription, states_max: usize) -> Vec<Vec<Vec<u8>>>
     levels
 }
 
-/// Returns the states of a walk, which restarts where it ends.
+/// Returns the states of a walk, which restarts at its end.
 fn walk(model: &dyn SystemDescription, random: &mut Random) -> Vec<u8> {
     let mut states = Vec::new();
     let mut options: Vec<Vec<u8>> = successors(model.starts()).collect();
@@ -92,7 +92,7 @@ fn reachable(model: &Interp, random: &mut Random) -> Vec<u8> {
     limit_steps(model, &found)
 }
 
-/// Returns states, of which some may be unreachable.
+/// Returns states, reachable and unreachable ones.
 fn sample_states(model: &Interp, random: &mut Random) -> Vec<u8> {
     let mut found = reachable(model, random);
     (0..RANDOM_STATES).for_each(|_| found.extend(random_state(model, random)));

@@ -62,8 +62,8 @@ pub(crate) fn assert_counts(models: &[(&str, (u64, u64, u64))]) {
     }
 }
 
-/// SPIN's `-m` (`spin -o1 -o2 -o3 -a -m`): a message to a full channel is lost, also in `atomic` and `d_step`, in a
-/// sorted send, and through elements of arrays and variables. A rendezvous loses no message.
+/// SPIN's `-m` (`spin -o1 -o2 -o3 -a -m`): a message to a full channel is lost, also in `atomic` and `d_step` and in a
+/// sorted send. Elements of arrays and variables may denote the channel. A rendezvous loses no message.
 #[test]
 fn lossy_channels_lose_messages_when_full() {
     let lossy = Options { lossy: true, ..Options::default() };
@@ -430,7 +430,7 @@ fn provided_and_priorities_disable_processes() {
     assert_eq!(counts(model), (10, 15, 1));
 }
 
-/// If nothing else is enabled, `timeout` also holds in the evaluation of whether another process is enabled: for a
+/// If no other statement is enabled, `timeout` also holds in the test whether another process is enabled: for a
 /// priority, for `enabled`, or for `provided`.
 #[test]
 fn timeout_holds_in_the_evaluation_of_other_processes() {

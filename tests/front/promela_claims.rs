@@ -111,7 +111,7 @@ fn claims_may_have_assertions() {
     assert_eq!(counts(model), (5, 6, 1));
 }
 
-/// The form that SPIN gives for a formula.
+/// The never claim that SPIN generates from a formula.
 #[test]
 fn an_atomic_sequence_of_a_claim_is_one_move() {
     let model = "

@@ -120,7 +120,7 @@ fn messages_of_another_length_are_errors_as_in_spin() {
 }
 
 /// The parameter's type fits one of the channels. In compiled code, the error of the other channel belongs to the send,
-/// not to the statement after the send; otherwise there would be no counterexample.
+/// not to the statement after the send. Otherwise there would be no counterexample.
 #[test]
 fn errors_of_one_of_several_channels_belong_to_the_statement() {
     let declared = "chan one = [1] of { byte }; chan two = [1] of { byte, byte }; byte x;";

@@ -169,7 +169,7 @@ fn chains_are_traversed_if_that_saves_states() {
         let shortest = check().reduce(auto_without_rewritings()).shortest().run().unwrap();
         assert!(!format!("{shortest:#}").contains("passed through"), "{shortest:#}");
     }
-    // Each state has two transitions, neither of which can be postponed.
+    // Each state has two transitions that cannot be postponed.
     let tight = dependent_processes();
     let all = Check::of_text(&tight)
         .memory(memory_beside_tests(512))

@@ -498,8 +498,8 @@ fn own_models_keep_their_violations() {
     }
 }
 
-/// A process that has fallen reaches a false assertion after five more locations, whatever the others do. The others
-/// count, so that there are many states on the way.
+/// A process that has fallen reaches a false assertion after five more locations, independently of the other processes.
+/// These count, so that there are many states on the way.
 const DOOMED_PROCESS: &str = "byte n; byte m; process P { state up, a, b, d, e, f; init up; assert f: n > 12;
     trans up -> a { guard n == 2; }, a -> b {}, b -> d { effect m = 1; }, d -> e {}, e -> f { guard m == 1; }; }
     process Q { state q; init q; trans q -> q { guard n < 12; effect n = n + 1; }; }
@@ -614,8 +614,8 @@ fn processes_that_may_loop_are_not_doomed() {
     assert_eq!(sooner(&starts).unwrap_or_default(), 0);
 }
 
-/// Too many cells are relevant for the abstraction. A process that is not tracked may be deadlocked where all others
-/// are at valid ends.
+/// Too many cells are relevant for the abstraction. A process that is not tracked may be deadlocked while all other
+/// processes are at valid ends.
 #[test]
 fn untracked_processes_may_be_deadlocked() {
     let deadlock = CheckSelection { deadlock: true, ..CheckSelection::NONE };

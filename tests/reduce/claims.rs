@@ -67,16 +67,17 @@ fn interp(text: &str) -> Interp {
     text_model(text).interp
 }
 
-/// Returns the product of `model` and its claim, where the reduction reads the program of `seen`, or the reason for a
-/// refusal.
+/// Returns the product of `model` and its claim, or the reason for a refusal. The reduction reads the program of
+/// `analysed`.
 fn reduced_product<'m>(
-    seen: &'m Interp,
+    analysed: &'m Interp,
     model: &'m Interp,
     method: PartialOrderMethod,
     checks: &CheckSelection,
 ) -> Result<ClaimProduct<'m>, NotApplied> {
     let selector = Box::new(model.selector()?);
-    let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())?;
+    let reduction =
+        PartialOrder::of(analysed, selector, method, checks, &AnalysisBudget::largest())?;
     Ok(NeverClaim::of(model).unwrap().with(reduction.wrap(Box::new(model))))
 }
 
@@ -87,8 +88,8 @@ struct StateGraph {
     found: BTreeSet<Violation>,
 }
 
-/// Explores a model. Returns nothing if more than `most` states are reachable.
-fn explored(model: &dyn StateSpace, most: usize) -> Option<StateGraph> {
+/// Explores a model. Returns nothing if more than `max_states` states are reachable.
+fn explored(model: &dyn StateSpace, max_states: usize) -> Option<StateGraph> {
     let (mut space, mut open, mut transitions) = (StateGraph::default(), Vec::new(), 0);
     let mut look = |space: &mut StateGraph, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
         let mut buffer = Vec::new();
@@ -104,7 +105,7 @@ fn explored(model: &dyn StateSpace, most: usize) -> Option<StateGraph> {
             }
         }
         transitions += collected.counters.transitions;
-        transitions <= 10 * most as u64 && space.states.len() <= most
+        transitions <= 10 * max_states as u64 && space.states.len() <= max_states
     };
     let mut is_small = look(&mut space, &mut open, None);
     while let Some(state) = open.pop().filter(|_| is_small) {

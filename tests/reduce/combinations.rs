@@ -1,5 +1,5 @@
-//! Every reduction alone, each pair, and all together: they find the same in random models, and the result is reported
-//! in steps of the model as written.
+//! Every reduction alone, each pair, and all together. They find the same violations in random models, and the result
+//! is reported in steps of the model as written.
 //!
 //! `SPILLWAY_LARGE` tries ten thousand models.
 
@@ -235,7 +235,7 @@ fn random_models_keep_their_verdicts_with_all_reductions() {
     assert!(census.fewer * 4 > census.searches && census.violated > 50, "{census:?}");
 }
 
-/// Two identical processes, of which partial-order reduction does not choose the same in a state and in its
+/// Two identical processes. Partial order reduction does not choose the same transitions in a state and in its
 /// representative.
 const ASYMMETRIC_CHOICES: &str = include_str!("models/alike_choices.dve");
 

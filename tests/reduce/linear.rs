@@ -27,7 +27,7 @@ fn has_linear_sets(text: &str) -> bool {
     !model.searched().stack().summaries(&Default::default()).is_empty()
 }
 
-/// Returns all reachable states of a model, unless there are more than `most`.
+/// Returns all reachable states of a model, unless there are more than `max_states`.
 fn all_states(model: &dyn StateSpace, max_states: usize) -> Option<BTreeSet<Vec<u8>>> {
     let (mut reached, mut open) = (BTreeSet::new(), Vec::new());
     let width = model.width();

@@ -300,7 +300,7 @@ fn counterexamples_contain_the_steps_of_loops() {
     let found =
         Check::of_text(&model).reduce(merge()).memory(memory_beside_tests(512)).run().unwrap();
     let trace = found.counterexample().unwrap().unwrap().trace();
-    // Five rounds of two steps, the exit of the loop, and two more steps, of which the last one fails.
+    // Five rounds of two steps, the exit of the loop, and two more steps. The last step fails.
     assert_eq!((found.outcome().levels.len(), trace.depth()), (2, 13));
 }
 

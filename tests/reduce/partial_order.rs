@@ -179,7 +179,7 @@ impl Expansion {
     }
 }
 
-/// Returns all reachable states and violations, explored level by level, or nothing if there are more than `most`
+/// Returns all reachable states and violations, explored level by level, or nothing if there are more than `max_states`
 /// states. A state's postponed transitions are expanded together with the next level if none of its successors is new.
 pub fn explore(
     model: &dyn StateSpace,
@@ -544,16 +544,16 @@ pub fn interp(language: &str, text: &str) -> Interp {
     load(Language::from_name(language).unwrap(), "model", text, Options::default()).interp
 }
 
-/// Returns a reduced model, where the reduction reads the program of `seen`.
+/// Returns a reduced model. The reduction reads the program of `analysed`.
 fn reduced_by_program_of<'m>(
-    seen: &'m Interp,
+    analysed: &'m Interp,
     model: &'m Interp,
     strategy: impl Into<PartialOrderStrategy>,
     checks: &CheckSelection,
 ) -> Box<dyn StateSpace + 'm> {
     let selector = Box::new(model.selector().unwrap());
     let reduction =
-        PartialOrder::of(seen, selector, strategy, checks, &AnalysisBudget::largest()).unwrap();
+        PartialOrder::of(analysed, selector, strategy, checks, &AnalysisBudget::largest()).unwrap();
     reduction.wrap(Box::new(model))
 }
 
@@ -649,23 +649,32 @@ fn visible_transitions_are_not_postponed() {
         let model = interp(language, text);
         assert_eq!(violations_of(&model, &checks, true).len(), 1, "{text}");
         for &method in methods {
-            let seen = reduced_by_program_of(&model, &model, method, &checks);
-            assert_eq!(violations_of(&*seen, &checks, true).len(), 1, "{}: {text}", method.name());
+            let reduced = reduced_by_program_of(&model, &model, method, &checks);
+            assert_eq!(
+                violations_of(&*reduced, &checks, true).len(),
+                1,
+                "{}: {text}",
+                method.name()
+            );
             for proviso in CHAINS {
-                let seen = reduced_by_program_of(
+                let reduced = reduced_by_program_of(
                     &model,
                     &model,
                     PartialOrderStrategy { method, proviso },
                     &checks,
                 );
                 assert_eq!(
-                    violations_of(&*seen, &checks, true).len(),
+                    violations_of(&*reduced, &checks, true).len(),
                     1,
                     "{method:?} {proviso:?}: {text}"
                 );
             }
-            let unseen = reduced_by_program_of(&model, &model, method, &DEADLOCKS);
-            assert!(violations_of(&*unseen, &checks, true).is_empty(), "{}: {text}", method.name());
+            let reduced_for_deadlocks = reduced_by_program_of(&model, &model, method, &DEADLOCKS);
+            assert!(
+                violations_of(&*reduced_for_deadlocks, &checks, true).is_empty(),
+                "{}: {text}",
+                method.name()
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Symmetry of processes: the permutations are automorphisms in every state, an asymmetry is detected, and one state of
+//! Symmetry of processes: the permutations are automorphisms in every state, and an asymmetry is detected. One state of
 //! each orbit is visited, compared with a count of the orbits.
 //!
 //! `SPILLWAY_LARGE` runs more random models, which take minutes.
@@ -65,7 +65,7 @@ struct SymmetryFigures {
 }
 
 /// Checks that every automorphism commutes with the steps in every reachable state, and that the reduced search visits
-/// one state of each orbit. Returns nothing if more than `most` states are reachable.
+/// one state of each orbit. Returns nothing if more than `max_states` states are reachable.
 fn check_automorphisms(
     model: &TextModel,
     max_states: usize,

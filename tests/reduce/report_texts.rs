@@ -1,4 +1,4 @@
-//! The reasons for reductions that are not applied, and the headings of counterexamples. Where processes are exchanged,
+//! The reasons for reductions that are not applied, and the headings of counterexamples. If processes are exchanged,
 //! the process at the end of a counterexample may differ from the one of the stored violation.
 
 use crate::support::lockstep::load;

@@ -173,7 +173,7 @@ fn checked_rules() -> ParameterValues {
     ParameterValues::default().with("check", true)
 }
 
-/// Returns all reachable states of a model, unless there are more than `most`.
+/// Returns all reachable states of a model, unless there are more than `max_states`.
 fn states(model: &dyn StateSpace, max_states: usize) -> Option<BTreeSet<Vec<u8>>> {
     let width = model.width();
     let mut buffer = Vec::new();

@@ -77,8 +77,8 @@ const INTERSECTION: ValueJoin = |kept, other| *kept &= other;
 /// The union of sleep sets, which is unsound.
 const UNION: ValueJoin = |kept, other| *kept |= other;
 
-/// Explores a model level by level and joins the values of equal states. Returns nothing if there are more than `most`
-/// states.
+/// Explores a model level by level and joins the values of equal states. Returns nothing if there are more than
+/// `max_states` states.
 fn explore(model: &dyn StateSpace, join: ValueJoin, max_states: usize) -> Option<SearchResult> {
     let (width, value_bytes) =
         (model.width(), model.capabilities().sleep_sets.map_or(0, |it| it.value_bytes()));
@@ -138,15 +138,16 @@ fn count(cell: &Cell<u32>, counts: bool) {
     cell.set(cell.get() + u32::from(counts));
 }
 
-/// Returns a reduced program, where the reduction reads the program of `seen`.
+/// Returns a reduced program. The reduction reads the program of `analysed`.
 fn reduced_by_program_of<'m>(
-    seen: &'m Interp,
+    analysed: &'m Interp,
     model: &'m Interp,
     method: PartialOrderMethod,
 ) -> Option<Box<dyn StateSpace + 'm>> {
     let selector = Box::new(model.selector().ok()?);
     let reduction =
-        PartialOrder::of(seen, selector, method, &DEADLOCKS, &AnalysisBudget::largest()).ok()?;
+        PartialOrder::of(analysed, selector, method, &DEADLOCKS, &AnalysisBudget::largest())
+            .ok()?;
     Some(reduction.wrap(Box::new(model)))
 }
 
@@ -206,7 +207,7 @@ fn random_programs_keep_every_state_in_its_level() {
     census.show();
 }
 
-/// Returns our models of at most `most` states, in the configurations of their headers.
+/// Returns our models of at most `max_states` states, in the configurations of their headers.
 pub fn own_models(max_states: usize) -> Vec<(String, TextModel)> {
     let mut all = Vec::new();
     for file in models() {
@@ -262,7 +263,7 @@ const SEVEN_TRANSITIONS: [(&str, &str); 7] = [
     ("z == 1", "x = 0, w = 1"),
 ];
 
-/// A transition that sleeps on some paths to a state and not on others has to be executed. Otherwise paths may rely on
+/// A transition that sleeps on some paths to a state, but not on all, must be executed. Otherwise paths may rely on
 /// each other in a cycle.
 #[test]
 fn transitions_that_sleep_on_one_path_only_are_executed() {

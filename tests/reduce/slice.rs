@@ -149,8 +149,8 @@ fn rules_without_influence_on_an_invariant_are_removed() {
     state_counts("murphi", &text("z < 8"), INVARIANTS);
 }
 
-/// Models in which an action would be removed if one condition were omitted: name, language, text, checks, and the
-/// number of actions that can be removed.
+/// Models in which an action would be removed if one condition were omitted. The fields are name, language, text,
+/// checks, and the number of actions that can be removed.
 const KEPT_ACTIONS: &[(&str, &str, &str, CheckSelection, usize)] = &[
     ("a variable in a guard", "dve", "byte x; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> d { guard x == 2; }; } system async;", ASSERTIONS, 0),

@@ -59,7 +59,7 @@ fn selected_violations(
 }
 
 /// Checks that reductions of a net keep the violations and the transitions that are never executed, and that
-/// counterexamples are runs of the net. If `is_run` holds, whole checks with both executors are compared too. Returns
+/// counterexamples are runs of the net. If `is_run` holds, also compares complete checks with both executors. Returns
 /// the numbers of states, all and reduced.
 fn compare_with_full_search(
     model: TextModel,

@@ -77,8 +77,8 @@ pub fn agree_at_the_start(reference: &dyn StateSpace, other: &dyn StateSpace) ->
     Ok(())
 }
 
-/// Checks that both agree in each of `states` (whole states, one after another): expanded together, expanded one by one
-/// into a small buffer, and step by step.
+/// Checks that both agree in each of the concatenated `states`: expanded together, expanded one by one into a small
+/// buffer, and step by step.
 pub fn agree(reference: &dyn StateSpace, other: &dyn StateSpace, states: &[u8]) -> Agreement {
     let width = reference.width();
     let [expected, found] = [reference.description(), other.description()];

@@ -150,9 +150,8 @@ fn random_subsets(enabled: &InstanceSets, one_in: usize, random: &mut Random) ->
     sets
 }
 
-/// Checks that the chosen expansions of an executor add up to its full expansion, that they equal those of the
-/// interpreter, and that the labels match the described transitions. `in_order` is whether the interpreter expands in
-/// the order in which it describes.
+/// Checks that the chosen expansions of an executor add up to its full expansion and equal those of the interpreter.
+/// The labels must match the described transitions.
 pub fn check_selective_expansion(
     interp: &Interp,
     by: &dyn SelectiveStateSpace,
@@ -293,7 +292,7 @@ fn faults(findings: &Findings) -> u64 {
 }
 
 /// The common part of a described transition and of its label: the first actions, with their pids if processes have
-/// pids; otherwise the spans of both sides.
+/// pids. Otherwise it is the spans of both sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Places(u32, Vec<(u32, u32)>),

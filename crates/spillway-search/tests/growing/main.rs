@@ -1,5 +1,5 @@
-//! Searches of a system whose encoding of states grows: with any number of threads, buffers, kills and losses of power,
-//! the journal and the levels have the same bytes.
+//! Searches of a system whose encoding of states grows. The journal and the levels have the same bytes for any number
+//! of threads, buffers, kills and losses of power.
 
 mod tasks;
 mod words;
