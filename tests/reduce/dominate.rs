@@ -316,8 +316,8 @@ fn violation_depths(
     all.filter(|(check, _)| checks.selects(&model.interp, *check)).collect()
 }
 
-/// Checks that a search with pruning has the violations of the search of all states at the same depths. It is in memory
-/// and on disk, stopped or not. Counterexamples replay. Returns the numbers of states, all and reduced.
+/// Checks that a search with pruning has the violations of the search of all states at the same depths. It runs in
+/// memory and on disk, stopped or not. Counterexamples replay. Returns the numbers of states, all and reduced.
 fn compare_with_full_search(
     language: &str,
     text: &str,
