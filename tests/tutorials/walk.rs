@@ -273,6 +273,8 @@ impl Walk<'_> {
         shell.current_dir(&self.folder).env("PATH", std::env::join_paths(paths).unwrap());
         shell.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("tutorials"));
         shell.env("CARGO_NET_OFFLINE", "true").env("CARGO_TERM_COLOR", "never");
+        // Pages compile the library. Debugging information and incremental compilation only cost time and disk here.
+        shell.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_INCREMENTAL", "0");
         shell.env("RUST_BACKTRACE", "0");
         if self.options.kind == PageKind::Reference {
             // `status --all` of a page lists and removes only searches of the page.

@@ -212,6 +212,10 @@ fn hashes_and_back_edges_wait_for_encodings() {
         assert!(SavedSearch::load(&disk).unwrap().frontier.rebuilt.states > 0, "{session:?}");
     }
     kill_and_resume(Session { is_comback: true, ..FREQUENT_CHECKPOINTS }, system, 60);
+}
+
+#[test]
+fn hashes_and_back_edges_of_broad_levels_survive_crashes_with_two_threads() {
     kill_and_resume(
         Session { is_comback: true, threads: 2, unencoded: 2000, ..FREQUENT_CHECKPOINTS },
         broad_system,
@@ -219,15 +223,25 @@ fn hashes_and_back_edges_wait_for_encodings() {
     );
 }
 
+/// Kills the process and cuts the power within levels. Few operations are executed in between, so that these points
+/// fall within levels on every machine.
+fn kill_and_resume_within_levels(session: Session) {
+    let within_levels = kill_and_resume(session, broad_system, 64);
+    assert!(within_levels > 2, "{within_levels}");
+}
+
 #[test]
-fn the_process_may_be_killed_and_power_lost_inside_a_level() {
-    // Nearly all states on disk, and most of them in memory. There are so few operations that these points fall inside
-    // levels on any machine.
-    for (threads, unencoded) in [(1, 2000), (2, 1 << 20)] {
-        let session = Session { threads, unencoded, ..FREQUENT_CHECKPOINTS };
-        let within_levels = kill_and_resume(session, broad_system, 64);
-        assert!(within_levels > 2, "{session:?}: {within_levels}");
-    }
+fn crashes_within_a_level_lose_nothing_on_disk() {
+    kill_and_resume_within_levels(Session { threads: 1, unencoded: 2000, ..FREQUENT_CHECKPOINTS });
+}
+
+#[test]
+fn crashes_within_a_level_lose_nothing_in_memory() {
+    kill_and_resume_within_levels(Session {
+        threads: 2,
+        unencoded: 1 << 20,
+        ..FREQUENT_CHECKPOINTS
+    });
 }
 
 #[test]

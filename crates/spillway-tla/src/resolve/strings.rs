@@ -1,12 +1,15 @@
 //! The order of strings.
 //!
-//! TLC numbers strings and identifiers together as it meets them, and orders strings and model values by these numbers:
-//! first the values of the configuration, then the identifiers of the modules as they are parsed, then the strings of
-//! the modules as they are analysed, each module after those that it needs.
+//! TLC numbers strings and identifiers together, each at its first appearance. It orders strings and model values by
+//! these numbers. It meets them in this order:
 //!
-//! The modules are parsed in this order: the root; then always the first module that is extended and not parsed yet,
-//! looking at all modules that a module extends before at what those extend in turn; and when no such module is left,
-//! the first one that is instantiated. TLC adds a module to those that the root extends.
+//! 1. the values of the configuration;
+//! 2. the identifiers of the modules, in the order in which it parses the modules;
+//! 3. the strings of the modules, in the order in which it analyses them: a module after those that it needs.
+//!
+//! TLC parses the root first. It then parses the modules that are extended, breadth first: all modules that a module
+//! extends come before those that these extend. Instantiated modules come last. TLC adds a module to those that the
+//! root extends.
 
 use super::standard_texts::{ADDED_MODULE, ADDED_STRINGS, STANDARD_TEXTS, StandardText};
 use crate::config::{Config, ConfigValue};
