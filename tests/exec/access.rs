@@ -12,7 +12,7 @@
 
 use crate::generated::{Generated, programs};
 use crate::instances::{InstanceExecutor, StepResult, execute_all, guard_program};
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{find_models, text_of};
 use crate::support::{Random, is_large};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -769,7 +769,7 @@ fn summary_of(program: Program) -> String {
 
 fn try_folder(folder: &Path) -> CaseCounts {
     let mut counts = CaseCounts::default();
-    for file in models_below(folder) {
+    for file in find_models(folder) {
         let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
         let name = file.display().to_string();
         let Some(program) = load(language, &name, text_of(&file)) else { continue };

@@ -3,7 +3,7 @@
 //! external corpus.
 
 use crate::support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{find_models, text_of};
 use spillway::exec::Interp;
 use spillway::exec::Jit;
 use spillway::exec::jit::CompileLimits;
@@ -35,7 +35,7 @@ fn interpreter(file: &Path, overflow: OverflowRule) -> Option<Interp> {
 }
 
 fn compare_all(folder: &Path) {
-    let files = models_below(folder);
+    let files = find_models(folder);
     assert!(!files.is_empty());
     for file in files {
         for overflow in [OverflowRule::Fails, OverflowRule::Wraps] {

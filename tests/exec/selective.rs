@@ -7,7 +7,7 @@
 
 use crate::selective_expansion::check_selective_expansion;
 use crate::support::agree::random_states;
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{find_models, text_of};
 use crate::support::is_large;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
@@ -35,7 +35,7 @@ fn interpreter(name: &str, text: String) -> Option<Interp> {
 const LOCKSTEP: &str = "lockstep";
 
 fn check_folder(folder: &Path, states: usize) {
-    let files = models_below(folder);
+    let files = find_models(folder);
     assert!(!files.is_empty());
     for file in files {
         let name = file.display().to_string();

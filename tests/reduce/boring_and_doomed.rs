@@ -7,7 +7,9 @@ use crate::generated::{Generated, programs, try_all};
 use crate::support::lockstep::{choose, load, load_with, with_conditional_effect};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::for_checks;
-use crate::support::stored::{assert_traces_replay, is_selected, replayed_in, search, storages};
+use crate::support::stored::{
+    assert_traces_replay, is_selected, replay_in_stores, search, storages,
+};
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
@@ -174,7 +176,7 @@ fn compare_store(model: &dyn StateSpace, limits: &SearchLimits, expected: &Searc
         }
     }
     if !preserves_depth(model) {
-        replayed_in(std::slice::from_ref(storage), model, expected, limits);
+        replay_in_stores(std::slice::from_ref(storage), model, expected, limits);
     }
 }
 

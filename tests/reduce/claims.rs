@@ -8,7 +8,7 @@
 use crate::generated::state_conditions::{condition, not};
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
-use crate::support::collection::of_the_corpus;
+use crate::support::collection::corpus_models;
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::partial_order_plan;
 use proptest::prelude::*;
@@ -89,9 +89,9 @@ struct StateGraph {
 }
 
 /// Explores a model. Returns nothing if more than `max_states` states are reachable.
-fn explored(model: &dyn StateSpace, max_states: usize) -> Option<StateGraph> {
+fn explore(model: &dyn StateSpace, max_states: usize) -> Option<StateGraph> {
     let (mut space, mut open, mut transitions) = (StateGraph::default(), Vec::new(), 0);
-    let mut look = |space: &mut StateGraph, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
+    let mut expand = |space: &mut StateGraph, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
         let mut buffer = Vec::new();
         let run = |out: &mut SuccessorSink| match state {
             None => model.initial(out),
@@ -107,16 +107,16 @@ fn explored(model: &dyn StateSpace, max_states: usize) -> Option<StateGraph> {
         transitions += collected.counters.transitions;
         transitions <= 10 * max_states as u64 && space.states.len() <= max_states
     };
-    let mut is_small = look(&mut space, &mut open, None);
+    let mut is_small = expand(&mut space, &mut open, None);
     while let Some(state) = open.pop().filter(|_| is_small) {
-        is_small = look(&mut space, &mut open, Some(&state));
+        is_small = expand(&mut space, &mut open, Some(&state));
     }
     is_small.then_some(space)
 }
 
 /// Returns the violations that the checks select.
 fn violations_of(model: &dyn StateSpace, checks: &CheckSelection) -> BTreeSet<Violation> {
-    selected(model, &explored(model, usize::MAX >> 8).unwrap(), checks)
+    selected(model, &explore(model, usize::MAX >> 8).unwrap(), checks)
 }
 
 fn selected(
@@ -333,7 +333,7 @@ fn keeps_verdicts(interp: &Interp, max_states: usize, census: &Census) -> TestRe
         return Ok(());
     }
     let full = ClaimProduct::new(interp, interp).unwrap();
-    let Some(full_graph) = explored(&full, max_states) else { return Ok(()) };
+    let Some(full_graph) = explore(&full, max_states) else { return Ok(()) };
     for checks in [CLAIMS, ASSERTIONS, EVERYTHING] {
         let expected = selected(&full, &full_graph, &checks);
         for method in REDUCING_METHODS {
@@ -341,7 +341,7 @@ fn keeps_verdicts(interp: &Interp, max_states: usize, census: &Census) -> TestRe
                 count(&census.refused, true);
                 continue;
             };
-            let space = explored(&reduced, usize::MAX >> 8).unwrap();
+            let space = explore(&reduced, usize::MAX >> 8).unwrap();
             let found = selected(&reduced, &space, &checks);
             let is_claim = |it: &Violation| match it {
                 Violation::Property(number) => {
@@ -605,7 +605,7 @@ fn a_resumed_search_keeps_its_reduction() {
 #[test]
 fn models_of_the_corpus_keep_their_verdicts() {
     let census = Census::default();
-    for (name, model) in of_the_corpus(&["promela"], Options::default()) {
+    for (name, model) in corpus_models(&["promela"], Options::default()) {
         if model.claim().is_some() {
             let result = keeps_verdicts(&model.interp, 50_000, &census);
             result.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -6,7 +6,7 @@
 use super::sleep::own_models;
 use crate::support::lockstep::{choose, load};
 use crate::support::memory::memory_beside_tests;
-use crate::support::stored::replayed_in;
+use crate::support::stored::replay_in_stores;
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::model::{CheckSelection, Violation, memory};
@@ -102,7 +102,7 @@ fn check_reduction(
     if !found.is_empty() && searched.model().capabilities().postponing.is_none() {
         println!("{:?} is reported", model.wished.selection);
         let storage = [StateStorage::default()];
-        replayed_in(&storage, searched.model(), &reduced, &limits);
+        replay_in_stores(&storage, searched.model(), &reduced, &limits);
     }
     true
 }
@@ -297,7 +297,7 @@ fn each_reduction_keeps_the_verdict_and_is_kept_on_resume() {
     }
     println!("{used:?}");
     for entry in REDUCTIONS {
-        assert!(used.contains_key(entry.name), "{} is used by no bundled model", entry.name);
+        assert!(used.contains_key(entry.name), "{} is used by no model under models/", entry.name);
     }
 }
 

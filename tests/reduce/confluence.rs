@@ -141,7 +141,7 @@ fn check_verdicts_kept(language: &str, text: &str) -> Result<(u64, u64), TestCas
         prop_assert_eq!(violations_of(&reduced), violations_of(&full), "{:?} {}", strategy, text);
         let searched = model.searched();
         if searched.model().capabilities().simulation.is_some() {
-            stored::replayed(searched.model(), &reduced, &ALL);
+            stored::replay_in_all_stores(searched.model(), &reduced, &ALL);
         }
         if strategy == CONFLUENCE_BY_CHAINS {
             reduced_states = reduced.states();

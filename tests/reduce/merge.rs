@@ -104,7 +104,7 @@ pub fn assert_counterexamples_replay(
     }
 }
 
-fn both(language: &str, text: &str) -> (u64, u64) {
+fn state_counts(language: &str, text: &str) -> (u64, u64) {
     check_verdicts_kept(language, text, &merge()).unwrap()
 }
 
@@ -128,7 +128,7 @@ fn a_chain_of_local_transitions_becomes_one_transition() {
         )
     };
     let text = format!("byte g = 1; {} {} system async;", process("P"), process("Q"));
-    assert_eq!(both("dve", &text), (16, 4));
+    assert_eq!(state_counts("dve", &text), (16, 4));
     let model = load("dve", &text);
     assert_eq!(passed_locations(&model), ["b", "c", "b", "c"]);
 }
@@ -142,7 +142,7 @@ fn a_diamond_becomes_one_transition_per_path() {
               d -> a { effect x = 0, i = 0; }; }
         process Q { state a; init a; trans a -> a { guard g == 1; effect g = 0; }; } system async;";
     assert_eq!(passed_locations(&load("dve", text)), ["b", "c", "d"]);
-    assert_eq!(both("dve", text), (6, 1));
+    assert_eq!(state_counts("dve", text), (6, 1));
 }
 
 /// A loop of local transitions stops once in each round, and the violations of other processes are found.
@@ -150,16 +150,16 @@ fn a_diamond_becomes_one_transition_per_path() {
 fn loops_stop_once_per_round() {
     let text = "byte g; active proctype P() { byte x; do :: x == 0 -> x = 1 :: else -> x = 0 od }
         active proctype Q() { g = 1; g = 2; assert(g != 2) }";
-    let (full, merged) = both("promela", text);
+    let (full, merged) = state_counts("promela", text);
     assert!(merged < full, "{merged} of {full}");
     let text = "process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { }; } system async;";
-    assert_eq!(both("dve", text), (6, 2));
+    assert_eq!(state_counts("dve", text), (6, 2));
     // The rounds differ only in a variable that decides nothing.
     let text = "byte g; process P { byte i; byte x; state a, b; init a; trans a -> b { guard g == 0; effect g = 1; },
         b -> b { guard i < 4; effect x = 1 - x; }, b -> a { guard i >= 4; effect g = 0; }; }
         process Q { state q, r; init q; assert r: g == 0; trans q -> r { guard g == 1; }; } system async;";
-    both("dve", text);
+    state_counts("dve", text);
     assert!(passed_locations(&load("dve", text)).is_empty());
 }
 
@@ -193,7 +193,7 @@ fn loop_is_unrolled(text: &str) -> bool {
 #[test]
 fn terminating_loops_are_executed_to_the_end() {
     for (name, text, full, merged) in TERMINATING_LOOPS {
-        assert_eq!(both("promela", text), (*full, *merged), "{name}");
+        assert_eq!(state_counts("promela", text), (*full, *merged), "{name}");
         assert!(loop_is_unrolled(text), "{name}");
     }
     // Each of two rounds has two alternatives.
@@ -244,27 +244,27 @@ fn loop_rounds_become_part_of_the_action_before() {
             process Q {{ state q; init q; trans q -> q {{ guard n < 9; effect n = n + 1; }}; }} system async;"
         )
     };
-    assert_eq!(both("dve", &text("i = 0", 4)), (7 * 10, 2 * 10));
+    assert_eq!(state_counts("dve", &text("i = 0", 4)), (7 * 10, 2 * 10));
     assert_eq!(passed_locations(&load("dve", &text("i = 0", 4))), ["b"]);
     let starts =
         [("i = n", false), ("i = 19", true), ("i = 0, i = n", false), ("i = 0, i = i + 1", false)];
     for (first, is_passed) in starts {
         let text = text(first, 20);
         assert_eq!(!passed_locations(&load("dve", &text)).is_empty(), is_passed, "{first}");
-        both("dve", &text);
+        state_counts("dve", &text);
     }
     // If there are few rounds, each path has its number of rounds.
     let few = text("i = n % 3", 3);
-    both("dve", &few);
+    state_counts("dve", &few);
     assert_eq!(passed_locations(&load("dve", &few)), ["b"]);
     // The known value is overwritten before the loop.
     let text = "byte g, n; process P { byte i; byte k; state a, b, c; init a; trans a -> c { guard g == 0; effect g = 1, i = 0; }, c -> b { effect i = k; },
         b -> b { guard i < 20; effect i = i + 1; }, b -> a { guard i >= 20; effect g = 0, k = (k + 1) % 3; }; } system async;";
-    both("dve", text);
+    state_counts("dve", text);
     assert_eq!(passed_locations(&load("dve", text)), ["c"]);
     // A value that one case sets is unknown after the other case.
     for first in ["i = 0", "skip"] {
-        both(
+        state_counts(
             "promela",
             &format!(
                 "byte g, n; active proctype P() {{ byte i, rounds; do :: g == 0 -> d_step {{ g = 1; rounds = 0; i = 0 }};
@@ -309,11 +309,11 @@ fn counterexamples_contain_the_steps_of_loops() {
 fn rendezvous_partners_continue() {
     let text = "channel c; process P { byte x; state a, b; init a; trans a -> b { sync c!; }, b -> a { effect x = 0; }; }
         process Q { byte y; state a, b; init a; trans a -> b { sync c?; }, b -> a { effect y = 0; }; } system async;";
-    assert_eq!(both("dve", text), (4, 1));
+    assert_eq!(state_counts("dve", text), (4, 1));
     let text = "chan c = [0] of { bit };
         active proctype P() { byte x; end: do :: c!1; x = 1; x = 0 od }
         active proctype Q() { byte y; end: do :: c?_; y = 1; y = 0 od }";
-    let (full, merged) = both("promela", text);
+    let (full, merged) = state_counts("promela", text);
     assert!(3 * merged <= full, "{merged} of {full}");
 }
 
@@ -335,7 +335,7 @@ const SEQUENCES: &[&str] = &[
 #[test]
 fn atomic_sequences_combine_with_merging() {
     for text in SEQUENCES {
-        let (full, merged) = both("promela", text);
+        let (full, merged) = state_counts("promela", text);
         assert!(merged < full, "{merged} of {full}: {text}");
     }
 }

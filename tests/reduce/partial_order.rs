@@ -6,7 +6,7 @@
 
 use crate::generated::{Generated, programs, try_all};
 use crate::runs::assert_is_run;
-use crate::support::collection::{as_counted, of_the_corpus};
+use crate::support::collection::{corpus_models, reference_options};
 use crate::support::is_large;
 use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{Promise, models, promises};
@@ -491,7 +491,7 @@ fn own_models_keep_their_verdicts() {
 #[test]
 fn models_of_the_corpus_keep_their_verdicts() {
     let census = Census::default();
-    for (name, model) in of_the_corpus(&["dve", "murphi", "promela"], as_counted()) {
+    for (name, model) in corpus_models(&["dve", "murphi", "promela"], reference_options()) {
         let result = check_reductions(&model.interp, CORPUS_MODELS, &census);
         result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }

@@ -5,7 +5,7 @@
 
 use crate::generated::try_all;
 use crate::support::lockstep::{ALL, load};
-use crate::support::stored::replayed;
+use crate::support::stored::replay_in_all_stores;
 use proptest::prelude::*;
 use spillway::analysis::automorphisms::{Automorphism, CodeMap, automorphisms};
 use spillway::budget::AnalysisBudget;
@@ -114,7 +114,7 @@ fn check_automorphisms(
         let (full, reduced) = (full.unwrap(), reduced.unwrap());
         prop_assert_eq!(reduced.states() as usize, orbits);
         prop_assert_eq!(kinds(&reduced), kinds(&full));
-        replayed(&symmetric, &reduced, &ALL);
+        replay_in_all_stores(&symmetric, &reduced, &ALL);
     }
     Ok(Some(SymmetryFigures { generators: automorphisms.len(), states: reached.len(), orbits }))
 }

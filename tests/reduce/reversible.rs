@@ -431,7 +431,7 @@ const STATES_MAX: u64 = 100_000;
 fn models_of_the_corpus_keep_their_verdicts() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
     let mut counts: BTreeMap<bool, usize> = BTreeMap::new();
-    for file in crate::support::collection::models_below(&Path::new(&folder).join("murphi")) {
+    for file in crate::support::collection::find_models(&Path::new(&folder).join("murphi")) {
         let text = crate::support::collection::text_of(&file);
         let mut sources = SourceMap::default();
         sources.add("model.m", &text);

@@ -67,7 +67,7 @@ fn check_verdicts_kept(language: &str, text: &str) -> Result<(u64, u64), TestCas
         match strategy.proviso {
             // ComBack cannot reconstruct postponed transitions.
             CycleProviso::Levels => assert_counterexamples_replay(searched.model(), &reduced, &ALL),
-            _ => drop(stored::replayed(searched.model(), &reduced, &ALL)),
+            _ => drop(stored::replay_in_all_stores(searched.model(), &reduced, &ALL)),
         }
         drop(searched);
         reduced_states = reduced_states.min(reduced.states());

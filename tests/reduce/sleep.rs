@@ -5,7 +5,7 @@
 //! disk are compared with those in memory.
 
 use crate::generated::{Generated, programs};
-use crate::support::collection::{as_counted, of_the_corpus};
+use crate::support::collection::{corpus_models, reference_options};
 use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{models, promises};
 use crate::support::reductions::both;
@@ -245,7 +245,7 @@ fn own_models_keep_every_state_in_its_level() {
 #[test]
 fn models_of_the_corpus_keep_every_state_in_its_level() {
     let census = Census::default();
-    for (name, model) in of_the_corpus(&["dve", "murphi", "promela"], as_counted()) {
+    for (name, model) in corpus_models(&["dve", "murphi", "promela"], reference_options()) {
         let result = check_states_and_verdicts(&model.interp, MODEL_STATES_MAX, &census);
         result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }

@@ -502,7 +502,7 @@ fn assert_counterexamples_replay(
     expected: &spillway::search::SearchOutcome,
 ) {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
-    for trace in crate::support::stored::replayed(model, expected, &limits) {
+    for trace in crate::support::stored::replay_in_all_stores(model, expected, &limits) {
         let last = trace.states.last().unwrap();
         let violated = model.description().violations(last);
         assert!(violated.contains(&trace.check), "{:?}", trace.check);

@@ -204,20 +204,20 @@ pub fn check_rewriting(
 
 /// Checks that reducing a model preserves the findings and their depths, and that its counterexamples can be replayed.
 pub fn check_reduction(mut model: TextModel, plan: ReductionPlan) -> Result<(), TestCaseError> {
-    let full = explored(model.searched().model());
+    let full = search_in_memory(model.searched().model());
     model.wished = plan;
     let searched = model.searched();
-    let reduced = explored(searched.model());
+    let reduced = search_in_memory(searched.model());
     prop_assert_eq!(levels(&reduced), levels(&full));
     prop_assert!(reduced.states() <= full.states());
     if searched.model().capabilities().simulation.is_some() {
-        super::stored::replayed(searched.model(), &reduced, &ALL);
+        super::stored::replay_in_all_stores(searched.model(), &reduced, &ALL);
     }
     Ok(())
 }
 
 /// Returns the outcome of a search of a model.
-fn explored(model: &dyn StateSpace) -> SearchOutcome {
+fn search_in_memory(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &ALL).unwrap()
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Returns ComBack with every kind of cache, some too small to be useful, and with hashes so short that every state
 /// collides with many others.
-fn combacks() -> impl Iterator<Item = StateStorage> {
+fn comback_storages() -> impl Iterator<Item = StateStorage> {
     let settings = |hash_bits, kind, states, groups| {
         let cache = StateCacheConfig { kind, size: CacheSize::States(states) };
         StateStorage::Comback(CombackSettings { hash_bits, cache, groups })
@@ -43,7 +43,7 @@ pub fn storages(model: &dyn StateSpace) -> Vec<StateStorage> {
         // The table comes from data unrelated to the model.
         Codec::Huffman(Arc::new(HuffmanCode::train(&uneven, HuffmanTables::Columns))),
     ];
-    codecs.into_iter().map(StateStorage::Sorted).chain(combacks()).collect()
+    codecs.into_iter().map(StateStorage::Sorted).chain(comback_storages()).collect()
 }
 
 /// Searches to the end, in sessions that stop at a checkpoint after each of `pauses` states. The sessions use `models`
@@ -129,7 +129,7 @@ pub fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &S
 }
 
 /// Returns the part of an outcome that does not depend on the store: ComBack reports another witness of the same depth.
-pub fn comparable(
+pub fn without_comback_witnesses(
     outcome: &SearchOutcome,
     storage: &StateStorage,
 ) -> (SearchOutcome, Vec<(Violation, u64, u64)>) {
@@ -149,7 +149,7 @@ pub fn assert_same(
     storage: &StateStorage,
     what: &str,
 ) {
-    let [found, expected] = [found, expected].map(|it| comparable(it, storage));
+    let [found, expected] = [found, expected].map(|it| without_comback_witnesses(it, storage));
     let name = match storage {
         StateStorage::Comback(settings) => format!("{settings:?}"),
         StateStorage::Sorted(codec) => codec.name().to_owned(),
@@ -167,7 +167,7 @@ const STEPS: u64 = 50 * FEW_STEPS;
 
 /// Searches on disk in each store, replays every counterexample in the model without reductions, and returns them.
 /// ComBack is skipped if there are too many states or levels.
-pub fn replayed(
+pub fn replay_in_all_stores(
     model: &dyn StateSpace,
     expected: &SearchOutcome,
     limits: &SearchLimits,
@@ -178,7 +178,7 @@ pub fn replayed(
         StateStorage::Sorted(_) => true,
         StateStorage::Comback(it) => steps <= if it.hash_bits < 64 { FEW_STEPS } else { STEPS },
     });
-    replayed_in(&storages, model, expected, limits)
+    replay_in_stores(&storages, model, expected, limits)
 }
 
 /// Returns whether a check of this kind is selected, be it a violation or a goal.
@@ -192,7 +192,7 @@ pub fn is_selected(model: &dyn StateSpace, checks: &CheckSelection, check: Viola
 }
 
 /// Does the same in some stores.
-pub fn replayed_in(
+pub fn replay_in_stores(
     storages: &[StateStorage],
     model: &dyn StateSpace,
     expected: &SearchOutcome,
