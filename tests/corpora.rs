@@ -272,7 +272,7 @@ fn stopped_searches() -> Vec<FaultDisk> {
     let stopped = |states| {
         let (mut model, disk) = (lazy(), FaultDisk::new());
         let control = Arc::new(SearchControl::new(Duration::ZERO, None));
-        (model.left, model.control) = (AtomicI64::new(states), Some(control.clone()));
+        (model.states_until_stop, model.control) = (AtomicI64::new(states), Some(control.clone()));
         let outcome = search_until(&model, &disk, u64::MAX, &control).unwrap();
         (outcome.verdict == SearchVerdict::Incomplete).then_some(disk)
     };

@@ -1,12 +1,12 @@
 //! All output of searches with and without findings, line by line.
 
+#[path = "support/incorrect_models.rs"]
+mod incorrect_models;
 #[path = "support/masked.rs"]
 mod masked;
-#[path = "support/mistaken.rs"]
-mod mistaken;
 
+use incorrect_models::{LOCK, STUCK};
 use masked::masked;
-use mistaken::{LOCK, STUCK};
 use std::process::Command;
 
 const CHANNEL: &str = "mtype = { DATA, ACK };

@@ -21,7 +21,7 @@
 //!
 //! Times and sizes are not compared ([`masked`]). The row `found` of a report ends in the time and the memory of the
 //! search, and the row `test result` of Cargo in the time; the text after its last `; ` may differ. Outside tutorials,
-//! [`unfigured`](unfigured::unfigured) also masks the figures of other rows.
+//! [`mask_row`](masked_rows::mask_row) also masks the figures of other rows.
 //!
 //! After an intended change, `cargo test --test tutorials -- --ignored renew` writes the present output into the pages;
 //! review the changes.
@@ -30,8 +30,8 @@
 mod blocks;
 #[path = "support/masked.rs"]
 mod masked;
-#[path = "support/unfigured.rs"]
-mod unfigured;
+#[path = "support/masked_rows.rs"]
+mod masked_rows;
 #[path = "tutorials/walk.rs"]
 mod walk;
 

@@ -1,8 +1,8 @@
-//! Tests of the tables of `crates/spillway-analysis/src` by execution:
+//! Checks of the tables of `crates/spillway-analysis/src` by execution:
 //!
 //! - a variable outside the write set keeps its value;
 //! - a variable outside the read set does not affect the result;
-//! - a variable that is surely written is overwritten;
+//! - a variable that is definitely written is overwritten;
 //! - independent transitions commute;
 //! - no transition outside an enabling set enables the action;
 //! - an invisible transition does not change the property.
@@ -10,11 +10,9 @@
 //! The programs are random programs, random models in every language, our models, and with `SPILLWAY_CORPUS` an
 //! external corpus. `SPILLWAY_LARGE` runs more cases, which take minutes.
 
-// Random programs and random models are made from numbers in the same way.
-
 use crate::generated::{Generated, programs};
-use crate::instances::{Came, Taker, judging, taken};
-use crate::support::collection::{models_below, text_of};
+use crate::instances::{InstanceExecutor, StepResult, execute_all, guard_program};
+use crate::support::collection::{find_models, text_of};
 use crate::support::{Random, is_large};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -36,43 +34,43 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Instant;
 
-/// The most action instances of a program that is looked at.
+/// Programs with more action instances are skipped.
 const INSTANCES_MAX: u32 = 300;
-/// States of each that are looked at.
+/// The maximum number of states of each program.
 const STATES: usize = 60;
 
-/// How often each thing was tried, so that a test of nothing is no test.
+/// The number of times that each case occurred, so that no test is vacuous.
 #[derive(Debug, Default)]
-struct Tried {
+struct CaseCounts {
     programs: usize,
     steps: usize,
-    mixed: usize,
+    mixtures: usize,
     overwritten: usize,
     pairs: usize,
     independent: usize,
     enabled: usize,
-    by_known: usize,
-    seen: usize,
+    by_known_conjunct: usize,
+    visible: usize,
     failed: usize,
-    safe: usize,
+    cannot_fail: usize,
     instances: usize,
     may_fail: usize,
     dependent: usize,
     interacting: usize,
-    spared: usize,
+    non_interacting: usize,
 }
 
-/// A program, some of its reachable states, and what is said of it.
+/// A program, some of its reachable states, and its tables.
 struct Trial<'a> {
     name: &'a str,
     model: &'a Interp,
     table: &'a AccessTable<'a>,
     dependence: &'a DependenceRelation<'a>,
-    taker: Taker<'a>,
+    executor: InstanceExecutor<'a>,
     states: Vec<Vec<u8>>,
 }
 
-/// Reachable states: the first ones, and those of walks.
+/// Returns random reachable states, found by walks.
 fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
     let successors = |steps: Vec<spillway::model::StepDescription>| {
         let states = steps.into_iter().filter_map(|step| match step.outcome {
@@ -100,10 +98,10 @@ fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
     all
 }
 
-/// Tries all that is said of a program.
-fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tried) {
+/// Checks the tables of a program.
+fn try_program(name: &str, program: Program, random: &mut Random, counts: &mut CaseCounts) {
     let Ok(model) = Interp::as_declared(program) else { return };
-    // Priorities are a matter of all others.
+    // Priorities depend on all other processes.
     let priorities = model.program().actions.values().any(|it| it.priority != 0);
     if priorities {
         return;
@@ -118,19 +116,19 @@ fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tr
     if states.is_empty() {
         return;
     }
-    let taker = Taker::new(&model, table.instances());
+    let executor = InstanceExecutor::new(&model, table.instances());
     let trial =
-        Trial { name, model: &model, table: &table, dependence: &dependence, taker, states };
-    tried.programs += 1;
-    trial.all_pairs_at_once(tried);
-    trial.writes_and_reads(random, tried);
-    trial.pairs(random, tried);
+        Trial { name, model: &model, table: &table, dependence: &dependence, executor, states };
+    counts.programs += 1;
+    trial.matrix_agrees_with_pairs(counts);
+    trial.check_writes_and_reads(random, counts);
+    trial.check_pairs(random, counts);
     if trial.dependence.instances().count() <= 40 {
-        trial.interactions(tried);
+        trial.check_interactions(counts);
     }
 }
 
-/// Two states that are mixed, and what an instance does in the first.
+/// Two mixed states, and the results of an instance in the first one.
 #[derive(Clone, Copy)]
 struct MixedStates<'s> {
     instance: InstanceId,
@@ -138,17 +136,17 @@ struct MixedStates<'s> {
     other: &'s [u8],
     reads: &'s CellSet,
     writes: &'s CellSet,
-    came: &'s BTreeSet<Came>,
+    results: &'s BTreeSet<StepResult>,
 }
 
-/// Two instances that are possible in one state.
+/// Two instances that are enabled in one state.
 #[derive(Clone, Copy)]
 struct InstancePair {
     one: InstanceId,
     other: InstanceId,
 }
 
-/// A step after which another instance may be possible.
+/// A step that may enable another instance.
 #[derive(Clone, Copy)]
 struct EnablingStep<'s> {
     state: &'s [u8],
@@ -162,20 +160,22 @@ impl Trial<'_> {
         (0..self.model.layout().state_cells).map(CellId)
     }
 
-    fn shown(&self, instance: InstanceId) -> String {
+    fn describe_instance(&self, instance: InstanceId) -> String {
         let program = self.model.program();
-        let it = self.table.instances().get(instance).unwrap();
-        let names: Vec<&str> =
-            it.sides().map(|side| program.actions[side.action].name.as_str()).collect();
+        let action_instance = self.table.instances().get(instance).unwrap();
+        let names: Vec<&str> = action_instance
+            .sides()
+            .map(|side| program.actions[side.action].name.as_str())
+            .collect();
         format!(
-            "{}: {it:?}, {names:?}\n{:#?}\n{}",
+            "{}: {action_instance:?}, {names:?}\n{:#?}\n{}",
             self.name,
             self.dependence.access(instance),
             spillway::ir::text::print(program)
         )
     }
 
-    /// The state with other values in some cells. What makes a channel stays together.
+    /// Returns a state with the values of another state in some cells. The cells of a channel are taken together.
     fn with_cells_of(
         &self,
         state: &[u8],
@@ -183,27 +183,27 @@ impl Trial<'_> {
         wanted: impl Fn(CellId) -> bool,
     ) -> Vec<u8> {
         let layout = self.model.layout();
-        let mut mixed = state.to_vec();
+        let mut mixtures = state.to_vec();
         for group in layout.groups.values() {
             let cells = (group.first.0..group.first.0 + group.cells).map(CellId);
-            let together = matches!(group.part, GroupContent::Channel(_));
+            let is_channel = matches!(group.part, GroupContent::Channel(_));
             let all = cells.clone().all(&wanted);
-            for cell in cells.filter(|&cell| if together { all } else { wanted(cell) }) {
-                layout.set_code(&mut mixed, cell, layout.code(other, cell));
+            for cell in cells.filter(|&cell| if is_channel { all } else { wanted(cell) }) {
+                layout.set_code(&mut mixtures, cell, layout.code(other, cell));
             }
         }
-        mixed
+        mixtures
     }
 
-    /// Whether the same instances live in both states, with the same pids.
+    /// Returns whether both states have the same process instances with the same pids.
     fn same_instances(&self, one: &[u8], other: &[u8]) -> bool {
         let (program, layout) = (self.model.program(), self.model.layout());
         program.instances().all(|ProcessInstance { process, slot }| {
-            let about = &program.processes[process];
+            let declaration = &program.processes[process];
             let placement = layout.locations[process];
             let at = CellId(placement.first.0 + slot * placement.stride);
-            let alive = |state| !about.has_slots() || layout.code(state, at) > 0;
-            let pid = |state| match about.life.pid {
+            let alive = |state| !declaration.has_slots() || layout.code(state, at) > 0;
+            let pid = |state| match declaration.life.pid {
                 PidRule::In(variable) => {
                     let placement = layout.variables[variable];
                     layout.code(state, CellId(placement.first.0 + slot * placement.stride))
@@ -219,76 +219,76 @@ impl Trial<'_> {
         self.cells().filter(|&it| layout.code(one, it) != layout.code(other, it)).collect()
     }
 
-    /// That what is said of all pairs at once is what is said of each.
-    fn all_pairs_at_once(&self, tried: &mut Tried) {
-        let (all, matrix) =
+    /// Checks that the matrix of all pairs agrees with the relations of single pairs.
+    fn matrix_agrees_with_pairs(&self, counts: &mut CaseCounts) {
+        let (relation, matrix) =
             (self.dependence, self.dependence.matrix(&AnalysisBudget::largest()).unwrap());
-        for one in all.instances() {
-            let guard = &all.access(one).guard;
-            tried.instances += 1;
-            tried.may_fail += usize::from(all.access(one).failures().any());
+        for one in relation.instances() {
+            let guard = &relation.access(one).guard;
+            counts.instances += 1;
+            counts.may_fail += usize::from(relation.access(one).failures().any());
             assert_eq!(matrix.enabling_of[one].len(), guard.len());
             for (conjunct, &row) in matrix.enabling_of[one].iter().enumerate() {
-                let found = members(matrix.sets.row(row)).map(|it| InstanceId(it as u32));
-                let found: Vec<InstanceId> = found.collect();
-                let shown = || format!("conjunct {conjunct} of {}", self.shown(one));
-                assert_eq!(found, all.enabling(one, conjunct), "{}", shown());
+                let enabling = members(matrix.sets.row(row)).map(|it| InstanceId(it as u32));
+                let enabling: Vec<InstanceId> = enabling.collect();
+                let describe = || format!("conjunct {conjunct} of {}", self.describe_instance(one));
+                assert_eq!(enabling, relation.enabling(one, conjunct), "{}", describe());
             }
-            for other in all.instances().filter(|it| *it != one) {
-                let shown = || {
+            for other in relation.instances().filter(|it| *it != one) {
+                let describe = || {
                     format!(
                         "{}
 and {}",
-                        self.shown(one),
-                        self.shown(other)
+                        self.describe_instance(one),
+                        self.describe_instance(other)
                     )
                 };
                 let dependent = matrix.dependent.contains(one.0 as usize, other.0 as usize);
-                tried.dependent += usize::from(dependent);
-                assert_eq!(dependent, !all.are_independent(one, other), "{}", shown());
+                counts.dependent += usize::from(dependent);
+                assert_eq!(dependent, !relation.are_independent(one, other), "{}", describe());
                 let excluded = matrix.excluded.contains(one.0 as usize, other.0 as usize);
-                assert_eq!(excluded, all.exclude(one, other), "{}", shown());
+                assert_eq!(excluded, relation.exclude(one, other), "{}", describe());
             }
         }
     }
 
-    /// That a step changes nothing but what it may, and depends on nothing but what it reads.
-    fn writes_and_reads(&self, random: &mut Random, tried: &mut Tried) {
+    /// Checks that a step changes only its write set, and depends only on its read set.
+    fn check_writes_and_reads(&self, random: &mut Random, counts: &mut CaseCounts) {
         for instance in self.dependence.instances() {
             let access = self.dependence.access(instance);
             let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
             for state in &self.states {
-                let came = self.taker.take(instance, state);
-                self.fails(instance, state, &came, tried);
-                for next in came.iter().flatten() {
-                    tried.steps += 1;
+                let results = self.executor.execute(instance, state);
+                self.check_faults(instance, state, &results, counts);
+                for next in results.iter().flatten() {
+                    counts.steps += 1;
                     for cell in self.changed(state, next) {
                         assert!(
                             writes.contains(cell),
                             "{cell:?} of {state:02x?} is written by {}",
-                            self.shown(instance)
+                            self.describe_instance(instance)
                         );
                     }
                 }
                 let other = &self.states[random.below(self.states.len())];
                 if self.same_instances(state, other) {
-                    let (reads, writes, came) = (&reads, &writes, &came);
-                    let mixture = MixedStates { instance, state, other, reads, writes, came };
-                    self.ignores(mixture, tried);
-                    self.overwrites(mixture, tried);
+                    let (reads, writes, results) = (&reads, &writes, &results);
+                    let mixture = MixedStates { instance, state, other, reads, writes, results };
+                    self.check_ignored_cells(mixture, counts);
+                    self.check_overwritten_cells(mixture, counts);
                 }
             }
         }
     }
 
-    /// That what might interact with an instance is said to, in every run out of a few states: as long as
-    /// nothing is taken that is said to, all that is taken commutes with it.
-    fn interactions(&self, tried: &mut Tried) {
+    /// Checks the interactions with an instance, in all runs from a few states. Instances that do not interact commute
+    /// with it, as long as only such instances are executed.
+    fn check_interactions(&self, counts: &mut CaseCounts) {
         let matrix = self.dependence.matrix(&AnalysisBudget::largest()).unwrap();
-        let mut known: HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>> = HashMap::new();
+        let mut known: HashMap<(InstanceId, Vec<u8>), BTreeSet<StepResult>> = HashMap::new();
         for state in self.states.iter().take(12) {
             for one in self.dependence.instances() {
-                if self.known(&mut known, one, state).is_empty() {
+                if self.known_results(&mut known, one, state).is_empty() {
                     continue;
                 }
                 let value = |cell| self.model.layout().get(state, cell).unwrap_or_default();
@@ -296,137 +296,162 @@ and {}",
                 for other in self.dependence.instances().filter(|it| *it != one) {
                     let interacts = matrix.may_interact(one, other, value);
                     let dependent = matrix.dependent.contains(one.0 as usize, other.0 as usize);
-                    assert!(dependent || !interacts, "more than all: {}", self.shown(one));
-                    tried.interacting += usize::from(interacts);
-                    tried.spared += usize::from(dependent && !interacts);
+                    assert!(
+                        dependent || !interacts,
+                        "more than all: {}",
+                        self.describe_instance(one)
+                    );
+                    counts.interacting += usize::from(interacts);
+                    counts.non_interacting += usize::from(dependent && !interacts);
                     others.extend((!interacts).then_some(other));
                 }
-                self.all_commute(one, &others, state, &mut known);
+                self.check_runs_commute(one, &others, state, &mut known);
             }
         }
     }
 
-    /// That an instance commutes with others in all runs of these.
-    fn all_commute(
+    /// Checks that an instance commutes with other instances on all runs of these.
+    fn check_runs_commute(
         &self,
         one: InstanceId,
         others: &[InstanceId],
         from: &[u8],
-        known: &mut HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>>,
+        known: &mut HashMap<(InstanceId, Vec<u8>), BTreeSet<StepResult>>,
     ) {
-        let mut seen = BTreeSet::from([from.to_vec()]);
+        let mut visible = BTreeSet::from([from.to_vec()]);
         let mut open = vec![from.to_vec()];
-        while let Some(state) = open.pop().filter(|_| seen.len() < 200) {
+        while let Some(state) = open.pop().filter(|_| visible.len() < 200) {
             for &other in others {
-                let came = self.known(known, other, &state);
-                if came.is_empty() {
+                let results = self.known_results(known, other, &state);
+                if results.is_empty() {
                     continue;
                 }
-                let ones = self.known(known, one, &state);
-                let shown = || {
-                    let (one, other) = (self.shown(one), self.shown(other));
+                let own_results = self.known_results(known, one, &state);
+                let describe = || {
+                    let (one, other) = (self.describe_instance(one), self.describe_instance(other));
                     format!("in {state:02x?}, from {from:02x?}: {one}\nand {other}")
                 };
-                let mut then = |first: &BTreeSet<Came>, second: InstanceId, alone: usize| {
-                    let mut ends = BTreeSet::new();
-                    for next in first.iter().flatten() {
-                        let after = self.known(known, second, next);
-                        assert_eq!(after.len(), alone, "one disturbs the other {}", shown());
-                        ends.extend(after.into_iter().flatten());
-                    }
-                    ends
-                };
-                let (left, right) = (then(&ones, other, came.len()), then(&came, one, ones.len()));
-                let both = [&ones, &came].iter().all(|it| it.iter().any(Result::is_ok));
-                assert!(!both || left == right, "the order matters {}", shown());
-                for next in came.into_iter().flatten() {
-                    open.extend(Some(next).filter(|next| seen.insert(next.clone())));
+                let mut execute_after =
+                    |first: &BTreeSet<StepResult>, second: InstanceId, expected_count: usize| {
+                        let mut ends = BTreeSet::new();
+                        for next in first.iter().flatten() {
+                            let after = self.known_results(known, second, next);
+                            assert_eq!(
+                                after.len(),
+                                expected_count,
+                                "the transitions interfere {}",
+                                describe()
+                            );
+                            ends.extend(after.into_iter().flatten());
+                        }
+                        ends
+                    };
+                let (left, right) = (
+                    execute_after(&own_results, other, results.len()),
+                    execute_after(&results, one, own_results.len()),
+                );
+                let have_successors =
+                    [&own_results, &results].iter().all(|it| it.iter().any(Result::is_ok));
+                assert!(!have_successors || left == right, "the order matters {}", describe());
+                for next in results.into_iter().flatten() {
+                    open.extend(Some(next).filter(|next| visible.insert(next.clone())));
                 }
             }
         }
     }
 
-    fn known(
+    fn known_results(
         &self,
-        known: &mut HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>>,
+        known: &mut HashMap<(InstanceId, Vec<u8>), BTreeSet<StepResult>>,
         instance: InstanceId,
         state: &[u8],
-    ) -> BTreeSet<Came> {
-        let take = || self.taker.take(instance, state);
-        known.entry((instance, state.to_vec())).or_insert_with(take).clone()
+    ) -> BTreeSet<StepResult> {
+        let execute = || self.executor.execute(instance, state);
+        known.entry((instance, state.to_vec())).or_insert_with(execute).clone()
     }
 
-    /// That an instance that meets an error is one of those that may.
-    fn fails(&self, instance: InstanceId, state: &[u8], came: &BTreeSet<Came>, tried: &mut Tried) {
-        let may = self.dependence.access(instance).failures();
-        tried.safe += usize::from(!came.is_empty() && !may.any());
-        for kind in came.iter().filter_map(|it| it.as_ref().err()) {
-            tried.failed += 1;
-            let said = if kind.is_assertion() { may.assertion } else { may.other };
-            assert!(said, "{kind:?} in {state:02x?} is an error of {}", self.shown(instance));
+    /// Checks that the faults of an instance are among its possible faults.
+    fn check_faults(
+        &self,
+        instance: InstanceId,
+        state: &[u8],
+        results: &BTreeSet<StepResult>,
+        counts: &mut CaseCounts,
+    ) {
+        let possible = self.dependence.access(instance).failures();
+        counts.cannot_fail += usize::from(!results.is_empty() && !possible.any());
+        for kind in results.iter().filter_map(|it| it.as_ref().err()) {
+            counts.failed += 1;
+            let is_possible = if kind.is_assertion() { possible.assertion } else { possible.other };
+            assert!(
+                is_possible,
+                "{kind:?} in {state:02x?} is an error of {}",
+                self.describe_instance(instance)
+            );
         }
     }
 
-    /// That what is neither read nor written does not matter, and stays.
-    fn ignores(&self, mixture: MixedStates<'_>, tried: &mut Tried) {
-        let MixedStates { instance, state, other, reads, writes, came } = mixture;
-        let mixed = self
+    /// Checks that cells outside the read and write sets have no effect and keep their values.
+    fn check_ignored_cells(&self, mixture: MixedStates<'_>, counts: &mut CaseCounts) {
+        let MixedStates { instance, state, other, reads, writes, results } = mixture;
+        let mixtures = self
             .with_cells_of(state, other, |cell| !reads.contains(cell) && !writes.contains(cell));
-        if mixed == state {
+        if mixtures == state {
             return;
         }
-        tried.mixed += 1;
-        let moved = came.iter().map(|came| {
-            let next = came.as_ref().map_err(|kind| *kind)?;
-            Ok(self.with_cells_of(&mixed, next, |cell| writes.contains(cell)))
+        counts.mixtures += 1;
+        let results_in_mixture = results.iter().map(|results| {
+            let next = results.as_ref().map_err(|kind| *kind)?;
+            Ok(self.with_cells_of(&mixtures, next, |cell| writes.contains(cell)))
         });
-        let expected: BTreeSet<Came> = moved.collect();
-        let found = self.taker.take(instance, &mixed);
+        let expected: BTreeSet<StepResult> = results_in_mixture.collect();
+        let found = self.executor.execute(instance, &mixtures);
         assert!(
             found == expected,
-            "{found:02x?} and not {expected:02x?}: {mixed:02x?} for {state:02x?}, {}",
-            self.shown(instance)
+            "{found:02x?} and not {expected:02x?}: {mixtures:02x?} for {state:02x?}, {}",
+            self.describe_instance(instance)
         );
     }
 
-    /// That what is surely written does not matter, either, if it is not read.
-    fn overwrites(&self, mixture: MixedStates<'_>, tried: &mut Tried) {
-        let MixedStates { instance, state, other, reads, came, .. } = mixture;
-        let surely = &self.dependence.access(instance).effect.definite_writes;
-        let mixed =
-            self.with_cells_of(state, other, |cell| surely.contains(cell) && !reads.contains(cell));
-        if mixed == state || came.is_empty() {
+    /// Checks that cells that are definitely written and not read have no effect.
+    fn check_overwritten_cells(&self, mixture: MixedStates<'_>, counts: &mut CaseCounts) {
+        let MixedStates { instance, state, other, reads, results, .. } = mixture;
+        let definite_writes = &self.dependence.access(instance).effect.definite_writes;
+        let mixtures = self.with_cells_of(state, other, |cell| {
+            definite_writes.contains(cell) && !reads.contains(cell)
+        });
+        if mixtures == state || results.is_empty() {
             return;
         }
-        tried.overwritten += 1;
-        let found = self.taker.take(instance, &mixed);
+        counts.overwritten += 1;
+        let found = self.executor.execute(instance, &mixtures);
         assert!(
-            found == *came,
-            "{found:02x?} and not {came:02x?}: {mixed:02x?} for {state:02x?}, {}",
-            self.shown(instance)
+            found == *results,
+            "{found:02x?} and not {results:02x?}: {mixtures:02x?} for {state:02x?}, {}",
+            self.describe_instance(instance)
         );
     }
 
-    /// That what is said of two instances holds in every state.
-    fn pairs(&self, random: &mut Random, tried: &mut Tried) {
+    /// Checks the relations of all pairs in every state.
+    fn check_pairs(&self, random: &mut Random, counts: &mut CaseCounts) {
         let all: Vec<InstanceId> = self.dependence.instances().collect();
-        let mut judges = BTreeMap::new();
+        let mut guard_programs = BTreeMap::new();
         for state in &self.states {
-            let came: Arena<InstanceId, BTreeSet<Came>> =
-                all.iter().map(|it| self.taker.take(*it, state)).collect();
-            let is_possible = |it: &&InstanceId| !came[**it].is_empty();
-            let possible: Vec<InstanceId> = all.iter().filter(is_possible).copied().collect();
-            for &one in &possible {
-                for &other in &possible {
-                    self.commutes(state, InstancePair { one, other }, &came, tried);
+            let results: Arena<InstanceId, BTreeSet<StepResult>> =
+                all.iter().map(|it| self.executor.execute(*it, state)).collect();
+            let is_enabled = |it: &&InstanceId| !results[**it].is_empty();
+            let enabled: Vec<InstanceId> = all.iter().filter(is_enabled).copied().collect();
+            for &one in &enabled {
+                for &other in &enabled {
+                    self.check_commutation(state, InstancePair { one, other }, &results, counts);
                 }
-                for next in came[one].iter().flatten() {
-                    self.is_seen(one, state, next, tried);
-                    // There are many that are not possible.
-                    for &other in all.iter().filter(|it| !is_possible(it)) {
+                for next in results[one].iter().flatten() {
+                    self.check_visibility(one, state, next, counts);
+                    // Many instances are disabled.
+                    for &other in all.iter().filter(|it| !is_enabled(it)) {
                         if all.len() < 30 || random.below(all.len()) < 30 {
                             let enabling = EnablingStep { state, next, by: one, instance: other };
-                            self.enables(enabling, &mut judges, tried);
+                            self.check_enabling_sets(enabling, &mut guard_programs, counts);
                         }
                     }
                 }
@@ -434,125 +459,143 @@ and {}",
         }
     }
 
-    fn commutes(
+    fn check_commutation(
         &self,
         state: &[u8],
         pair: InstancePair,
-        came: &Arena<InstanceId, BTreeSet<Came>>,
-        tried: &mut Tried,
+        results: &Arena<InstanceId, BTreeSet<StepResult>>,
+        counts: &mut CaseCounts,
     ) {
         let InstancePair { one, other } = pair;
         if one == other {
             return;
         }
-        tried.pairs += 1;
-        let shown = || format!("{}\nand {}", self.shown(one), self.shown(other));
-        assert!(!self.dependence.exclude(one, other), "both are possible: {}", shown());
+        counts.pairs += 1;
+        let describe =
+            || format!("{}\nand {}", self.describe_instance(one), self.describe_instance(other));
+        assert!(
+            !self.dependence.exclude(one, other),
+            "both transitions are enabled: {}",
+            describe()
+        );
         if !self.dependence.are_independent(one, other) {
             return;
         }
-        tried.independent += 1;
-        let then = |first: InstanceId, second: InstanceId| -> BTreeSet<Vec<u8>> {
+        counts.independent += 1;
+        let execute_after = |first: InstanceId, second: InstanceId| -> BTreeSet<Vec<u8>> {
             let mut ends = BTreeSet::new();
-            for next in came[first].iter().flatten() {
-                let after = self.taker.take(second, next);
-                let errors = |all: &BTreeSet<Came>| -> Vec<_> {
+            for next in results[first].iter().flatten() {
+                let after = self.executor.execute(second, next);
+                let errors = |all: &BTreeSet<StepResult>| -> Vec<_> {
                     all.iter().filter_map(|it| it.clone().err()).collect()
                 };
-                let same =
-                    after.len() == came[second].len() && errors(&after) == errors(&came[second]);
-                assert!(same, "the second is another after the first in {state:02x?}: {}", shown());
+                let is_same = after.len() == results[second].len()
+                    && errors(&after) == errors(&results[second]);
+                assert!(
+                    is_same,
+                    "the second transition depends on the first in {state:02x?}: {}",
+                    describe()
+                );
                 ends.extend(after.into_iter().flatten());
             }
             ends
         };
-        let (left, right) = (then(one, other), then(other, one));
-        // Where one is an error there is nothing to go on from.
-        let both = |it: InstanceId| came[it].iter().any(Result::is_ok);
-        if both(one) && both(other) {
-            assert!(left == right, "the order matters in {state:02x?}: {}", shown());
+        let (left, right) = (execute_after(one, other), execute_after(other, one));
+        // After a fault no transition follows.
+        let has_successor = |it: InstanceId| results[it].iter().any(Result::is_ok);
+        if has_successor(one) && has_successor(other) {
+            assert!(left == right, "the order matters in {state:02x?}: {}", describe());
         }
     }
 
-    /// That what was not possible, and is after a step, has that step in its enabling sets.
-    fn enables(
+    /// Checks that a step that enables an instance is in its enabling sets.
+    fn check_enabling_sets(
         &self,
         enabling: EnablingStep<'_>,
-        judges: &mut BTreeMap<(InstanceId, usize), Interp>,
-        tried: &mut Tried,
+        guard_programs: &mut BTreeMap<(InstanceId, usize), Interp>,
+        counts: &mut CaseCounts,
     ) {
         let EnablingStep { state, next, by, instance } = enabling;
         let all = self.dependence.access(instance).guard.len();
-        let may = |conjunct| self.dependence.may_enable(by, instance, conjunct);
-        // Most cannot be enabled, which is soon said; the rest has to be tried.
-        if (0..all).all(may) || self.taker.take(instance, next).is_empty() {
+        let may_enable = |conjunct| self.dependence.may_enable(by, instance, conjunct);
+        // Most pairs are excluded by the tables at once. The others are executed.
+        if (0..all).all(may_enable) || self.executor.execute(instance, next).is_empty() {
             return;
         }
-        tried.enabled += 1;
-        let shown = |what: &str| {
-            format!("{what} in {state:02x?}: {}\nby {}", self.shown(instance), self.shown(by))
+        counts.enabled += 1;
+        let describe = |what: &str| {
+            format!(
+                "{what} in {state:02x?}: {}\nby {}",
+                self.describe_instance(instance),
+                self.describe_instance(by)
+            )
         };
-        let told = self.told(instance, state, judges);
-        let first = told.iter().position(|it| *it != Some(true));
-        match first.filter(|&it| told[it] == Some(false)) {
+        let values = self.conjunct_values(instance, state, guard_programs);
+        let first = values.iter().position(|it| *it != Some(true));
+        match first.filter(|&it| values[it] == Some(false)) {
             Some(conjunct) => {
-                tried.by_known += 1;
-                assert!(may(conjunct), "{}", shown(&format!("enabled by conjunct {conjunct}")));
+                counts.by_known_conjunct += 1;
+                assert!(
+                    may_enable(conjunct),
+                    "{}",
+                    describe(&format!("enabled by conjunct {conjunct}"))
+                );
             }
-            // One of those of which it is not told.
+            // The enabling conjunct is one of those with unknown values.
             None => {
-                let any = (0..all).filter(|it| told[*it] != Some(true)).any(may);
-                assert!(any, "{}", shown("enabled"));
+                let any = (0..all).filter(|it| values[*it] != Some(true)).any(may_enable);
+                assert!(any, "{}", describe("enabled"));
             }
         }
     }
 
-    /// Which conjuncts hold in a state, as far as that can be told.
-    fn told(
+    /// Returns the values of the conjuncts of a guard, as far as they are known.
+    fn conjunct_values(
         &self,
         instance: InstanceId,
         state: &[u8],
-        judges: &mut BTreeMap<(InstanceId, usize), Interp>,
+        guard_programs: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Vec<Option<bool>> {
         let guard = self.dependence.access(instance).guard.iter().enumerate();
-        let told = guard.map(|it| self.holds(instance, it, state, judges)).collect();
-        self.without_messages(instance, told)
+        let values =
+            guard.map(|it| self.conjunct_value(instance, it, state, guard_programs)).collect();
+        self.without_missing_messages(instance, values)
     }
 
-    /// Whether the first message matches is asked of one that is there.
-    fn without_messages(
+    /// Removes the values of conjuncts whose next conjunct evaluates a message that may be missing.
+    fn without_missing_messages(
         &self,
         instance: InstanceId,
-        mut told: Vec<Option<bool>>,
+        mut values: Vec<Option<bool>>,
     ) -> Vec<Option<bool>> {
         let guard = &self.dependence.access(instance).guard;
-        for at in 1..guard.len() {
+        for position in 1..guard.len() {
             let first_matches = matches!(
-                guard[at].condition,
+                guard[position].condition,
                 ConjunctCondition::Asks(_, ChannelPredicate::FirstMatches)
             );
-            if first_matches && guard[at - 1].may_fail() {
-                told[at - 1] = None;
+            if first_matches && guard[position - 1].may_fail() {
+                values[position - 1] = None;
             }
         }
-        told
+        values
     }
 
-    fn holds(
+    fn conjunct_value(
         &self,
         instance: InstanceId,
-        (at, conjunct): (usize, &GuardConjunct<'_>),
+        (position, conjunct): (usize, &GuardConjunct<'_>),
         state: &[u8],
-        judges: &mut BTreeMap<(InstanceId, usize), Interp>,
+        guard_programs: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Option<bool> {
         let (program, layout) = (self.model.program(), self.model.layout());
         if let (ConjunctCondition::At(cell, location), None) = (&conjunct.condition, conjunct.expr)
         {
-            // Of processes that come and go 0 is nowhere.
-            let nowhere = i64::from(program.has_dynamic_processes());
-            return Some(layout.get(state, *cell) == Some(i64::from(location.0) + nowhere));
+            // For dynamic processes, location 0 means that the process does not exist.
+            let first_location = i64::from(program.has_dynamic_processes());
+            return Some(layout.get(state, *cell) == Some(i64::from(location.0) + first_location));
         }
-        if let Some(holds) = self.by_number(conjunct, state) {
+        if let Some(holds) = self.numeric_value(conjunct, state) {
             return Some(holds);
         }
         if program.has_dynamic_processes() {
@@ -561,23 +604,23 @@ and {}",
         let Some(ActionInstance::Alone(side)) = self.table.instances().get(instance) else {
             return None;
         };
-        let waits = matches!(conjunct.condition, ConjunctCondition::Asks(..));
-        if conjunct.expr.is_none() && !waits {
+        let is_channel_predicate = matches!(conjunct.condition, ConjunctCondition::Asks(..));
+        if conjunct.expr.is_none() && !is_channel_predicate {
             return None;
         }
-        let judge = judges.entry((instance, at)).or_insert_with(|| {
+        let executable = guard_programs.entry((instance, position)).or_insert_with(|| {
             let message = match conjunct.expr {
                 Some(_) => None,
                 None => program.actions[side.action].communication.clone(),
             };
             let instances = self.table.instances();
-            judging(program, instances, side, conjunct.expr.cloned(), message)
+            guard_program(program, instances, side, conjunct.expr.cloned(), message)
         });
-        Some(!taken(judge, state).is_empty())
+        Some(!execute_all(executable, state).is_empty())
     }
 
-    /// Whether a conjunct holds that is about one number: a cell, or how many messages there are.
-    fn by_number(&self, conjunct: &GuardConjunct<'_>, state: &[u8]) -> Option<bool> {
+    /// Returns the value of a conjunct that compares one number: a cell, or the length of a channel.
+    fn numeric_value(&self, conjunct: &GuardConjunct<'_>, state: &[u8]) -> Option<bool> {
         let (program, layout) = (self.model.program(), self.model.layout());
         match &conjunct.condition {
             _ if conjunct.may_fail() => None,
@@ -585,15 +628,15 @@ and {}",
                 let value = layout.get(state, *cell)?;
                 Some(conjunct.condition.holds_of(program.arithmetic, value))
             }
-            ConjunctCondition::Asks(channels, question) => {
+            ConjunctCondition::Asks(channels, predicate) => {
                 let [channel] = channels.as_slice() else { return None };
-                let waiting = layout.get(state, self.table.length_cell(*channel))?;
-                let room = i64::from(program.channels[channel.id].capacity);
-                match question {
-                    ChannelPredicate::HasRoom => Some(waiting < room),
-                    ChannelPredicate::IsFull => Some(waiting == room),
-                    ChannelPredicate::HasMessage => Some(waiting > 0),
-                    ChannelPredicate::IsEmpty => Some(waiting == 0),
+                let messages = layout.get(state, self.table.length_cell(*channel))?;
+                let capacity = i64::from(program.channels[channel.id].capacity);
+                match predicate {
+                    ChannelPredicate::HasRoom => Some(messages < capacity),
+                    ChannelPredicate::IsFull => Some(messages == capacity),
+                    ChannelPredicate::HasMessage => Some(messages > 0),
+                    ChannelPredicate::IsEmpty => Some(messages == 0),
                     ChannelPredicate::FirstMatches | ChannelPredicate::SomeMatches => None,
                 }
             }
@@ -601,47 +644,53 @@ and {}",
         }
     }
 
-    /// That a step which changes whether a property holds is visible to it.
-    fn is_seen(&self, by: InstanceId, state: &[u8], next: &[u8], tried: &mut Tried) {
-        let broken = |state: &[u8]| -> BTreeSet<Violation> {
+    /// Checks that a step that changes the value of a property is visible.
+    fn check_visibility(&self, by: InstanceId, state: &[u8], next: &[u8], counts: &mut CaseCounts) {
+        let violated = |state: &[u8]| -> BTreeSet<Violation> {
             let found = self.model.violations(state).into_iter();
             found.filter(|it| matches!(it, Violation::Property(_))).collect()
         };
-        for check in broken(state).symmetric_difference(&broken(next)) {
+        for check in violated(state).symmetric_difference(&violated(next)) {
             let Violation::Property(number) = check else { continue };
             let property = PropertyId(*number);
             let kind = &self.model.program().properties[property].kind;
-            // It is judged only in states without successors, which every choice of steps keeps. What is visible is
-            // what the condition reads, not that a state has no successor.
+            // Such a property is evaluated only in states without successors, which every reduction keeps. Visibility
+            // concerns the condition, not the absence of successors.
             if matches!(kind, PropertyKind::AtEnd(_)) {
                 continue;
             }
-            tried.seen += 1;
+            counts.visible += 1;
             assert!(
                 self.dependence.visible(property).contains(&by),
                 "{kind:?} is changed by {}",
-                self.shown(by)
+                self.describe_instance(by)
             );
         }
     }
 }
 
 #[test]
-fn what_is_said_of_random_programs_is_true() {
+fn tables_of_random_programs_agree_with_execution() {
     let mut runner = TestRunner::deterministic();
-    let mut tried = Tried::default();
+    let mut counts = CaseCounts::default();
     let cases = if is_large() { 3000 } else { 150 };
     for seed in 0..cases {
         let Generated(program) = programs().new_tree(&mut runner).unwrap().current();
-        try_program(&format!("seed {seed}"), program, &mut Random::new(seed), &mut tried);
+        try_program(&format!("seed {seed}"), program, &mut Random::new(seed), &mut counts);
     }
-    println!("{tried:?}");
-    assert!(tried.programs > 80 && tried.steps > 10_000 && tried.mixed > 10_000, "{tried:?}");
-    assert!(tried.overwritten > 1000 && tried.independent > 1000, "{tried:?}");
-    assert!(tried.enabled > 300 && tried.by_known > 100 && tried.seen > 100, "{tried:?}");
+    println!("{counts:?}");
+    assert!(
+        counts.programs > 80 && counts.steps > 10_000 && counts.mixtures > 10_000,
+        "{counts:?}"
+    );
+    assert!(counts.overwritten > 1000 && counts.independent > 1000, "{counts:?}");
+    assert!(
+        counts.enabled > 300 && counts.by_known_conjunct > 100 && counts.visible > 100,
+        "{counts:?}"
+    );
 }
 
-/// A program, if the text is a model of the language.
+/// Loads a program; returns nothing if the text is not a model of the language.
 pub fn load(language: &Language, name: &str, text: String) -> Option<Program> {
     let mut sources = SourceMap::default();
     sources.add(name, text);
@@ -649,27 +698,30 @@ pub fn load(language: &Language, name: &str, text: String) -> Option<Program> {
 }
 
 #[test]
-fn what_is_said_of_random_models_is_true() {
+fn tables_of_random_models_agree_with_execution() {
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
-        let mut tried = Tried::default();
+        let mut counts = CaseCounts::default();
         let cases = if is_large() { 600 } else { 40 };
         for seed in 0..cases {
             let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
             let Some(program) = load(language, "random", text.clone()) else { continue };
             let name = format!("{} {seed}:\n{text}", language.name);
-            try_program(&name, program, &mut Random::new(seed), &mut tried);
+            try_program(&name, program, &mut Random::new(seed), &mut counts);
         }
-        println!("{}: {tried:?}", language.name);
-        assert!(tried.programs > 10 && tried.steps > 1000 && tried.mixed > 1000, "{tried:?}");
-        assert!(tried.independent > 100, "{tried:?}");
+        println!("{}: {counts:?}", language.name);
+        assert!(
+            counts.programs > 10 && counts.steps > 1000 && counts.mixtures > 1000,
+            "{counts:?}"
+        );
+        assert!(counts.independent > 100, "{counts:?}");
     }
 }
 
-/// What is known of a program, and what it costs to find out.
-fn described(program: Program) -> String {
+/// Returns a summary of a program's tables, with the time to compute them.
+fn summary_of(program: Program) -> String {
     let Ok(model) = Interp::as_declared(program) else { return "not executed".to_string() };
     let ranges = ranges(model.program());
-    let began = Instant::now();
+    let start = Instant::now();
     let Ok(table) =
         AccessTable::with_fixed_cells(model.program(), model.layout(), ranges, BTreeMap::new())
     else {
@@ -680,18 +732,18 @@ fn described(program: Program) -> String {
     else {
         return "too many".to_string();
     };
-    let described = began.elapsed();
+    let table_time = start.elapsed();
     let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
-    let related = began.elapsed() - described;
+    let relation_time = start.elapsed() - table_time;
     let count =
         |is: &dyn Fn(InstanceId) -> bool| dependence.instances().filter(|&it| is(it)).count();
     let conjuncts = dependence.instances().flat_map(|it| &dependence.access(it).guard);
-    let (mut all, mut open) = (0, [0; 5]);
+    let (mut all, mut not_understood) = (0, [0; 5]);
     for conjunct in conjuncts {
         all += 1;
         if conjunct.condition == ConjunctCondition::Holds {
             let read = &conjunct.access;
-            open[match (conjunct.expr, read.reads.iter().count()) {
+            not_understood[match (conjunct.expr, read.reads.iter().count()) {
                 _ if read.reads_anything => 4,
                 (None, _) => 3,
                 (Some(_), 0..=1) => 0,
@@ -700,44 +752,47 @@ fn described(program: Program) -> String {
             }] += 1;
         }
     }
-    let pairs = |rows: &dyn Fn(usize) -> usize| {
+    let count_pairs = |rows: &dyn Fn(usize) -> usize| {
         (0..table.instances().count() as usize).map(rows).sum::<usize>()
     };
     format!(
-        "{} instances, {} may fail, {} may fail an assertion, {all} conjuncts, {open:?} of them not understood, \
+        "{} instances, {} may fail, {} may fail an assertion, {all} conjuncts, {not_understood:?} of them not understood, \
          about a cell, two, more, the program, anything; \
-         {} pairs dependent, {} always interact; {described:?} to describe, {related:?} to relate",
+         {} pairs dependent, {} always interact; {table_time:?} to describe, {relation_time:?} to relate",
         table.instances().count(),
         count(&|it| dependence.access(it).failures().other),
         count(&|it| dependence.access(it).failures().assertion),
-        pairs(&|it| members(matrix.dependent.row(it)).count()),
-        pairs(&|it| members(matrix.interacting.row(it)).count()),
+        count_pairs(&|it| members(matrix.dependent.row(it)).count()),
+        count_pairs(&|it| members(matrix.interacting.row(it)).count()),
     )
 }
 
-fn try_folder(folder: &Path) -> Tried {
-    let mut tried = Tried::default();
-    for file in models_below(folder) {
+fn try_folder(folder: &Path) -> CaseCounts {
+    let mut counts = CaseCounts::default();
+    for file in find_models(folder) {
         let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
         let name = file.display().to_string();
         let Some(program) = load(language, &name, text_of(&file)) else { continue };
-        let before = tried.programs;
-        println!("{name}: {}", described(program.clone()));
-        try_program(&name, program, &mut Random::new(1), &mut tried);
-        println!("{name}: {}", if tried.programs > before { "tried" } else { "not tried" });
+        let before = counts.programs;
+        println!("{name}: {}", summary_of(program.clone()));
+        try_program(&name, program, &mut Random::new(1), &mut counts);
+        println!("{name}: {}", if counts.programs > before { "tried" } else { "not tried" });
     }
-    println!("{tried:?}");
-    tried
+    println!("{counts:?}");
+    counts
 }
 
 #[test]
-fn what_is_said_of_our_models_is_true() {
-    let tried = try_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"));
-    assert!(tried.programs > 30 && tried.independent > 1000 && tried.enabled > 300, "{tried:?}");
+fn tables_of_own_models_agree_with_execution() {
+    let counts = try_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"));
+    assert!(
+        counts.programs > 30 && counts.independent > 1000 && counts.enabled > 300,
+        "{counts:?}"
+    );
 }
 
 #[test]
-fn what_is_said_of_the_corpus_is_true() {
+fn tables_of_corpus_models_agree_with_execution() {
     let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
         return println!("skipped: SPILLWAY_CORPUS is not set");
     };
@@ -746,7 +801,7 @@ fn what_is_said_of_the_corpus_is_true() {
     }
 }
 
-/// What a process may do with a channel.
+/// Operations on a channel.
 const OPERATIONS: [&str; 15] = [
     "c!0",
     "c!2",
@@ -765,7 +820,7 @@ const OPERATIONS: [&str; 15] = [
     "nfull(c)",
 ];
 
-/// Processes that do nothing but use one channel.
+/// Generates processes that only use one channel.
 fn channel_users(random: &mut Random) -> String {
     let mut text = format!("chan c = [{}] of {{ byte }};\n", 1 + random.below(4));
     for process in 0..4 {
@@ -777,20 +832,20 @@ fn channel_users(random: &mut Random) -> String {
 }
 
 #[test]
-fn what_is_said_of_channels_is_true() {
-    let (mut tried, mut random) = (Tried::default(), Random::new(7));
+fn tables_of_channel_operations_agree_with_execution() {
+    let (mut counts, mut random) = (CaseCounts::default(), Random::new(7));
     for _ in 0..if is_large() { 5000 } else { 400 } {
         let text = channel_users(&mut random);
         let program = load(&promela::LANGUAGE, "channel.pml", text.clone()).unwrap();
-        try_program(&text, program, &mut random, &mut tried);
+        try_program(&text, program, &mut random, &mut counts);
     }
-    println!("{tried:?}");
-    assert!(tried.independent > 5000 && tried.enabled > 1000, "{tried:?}");
-    assert!(tried.spared > 100 && tried.interacting > 1000, "{tried:?}");
+    println!("{counts:?}");
+    assert!(counts.independent > 5000 && counts.enabled > 1000, "{counts:?}");
+    assert!(counts.non_interacting > 100 && counts.interacting > 1000, "{counts:?}");
 }
 
-/// What a process may do with a counter.
-const COUNTING: [&str; 9] = [
+/// Operations on a counter.
+const COUNTER_OPERATIONS: [&str; 9] = [
     "guard x > 0; effect x = x - 1;",
     "guard x < 4; effect x = x + 1;",
     "guard x < 3; effect x = x + 2;",
@@ -802,11 +857,12 @@ const COUNTING: [&str; 9] = [
     "guard x != 4;",
 ];
 
-/// Processes that do nothing but count.
+/// Generates processes that only use one counter.
 fn counter_users(random: &mut Random) -> String {
     let mut text = "byte x;\n".to_string();
     for process in 0..4 {
-        let options = (0..1 + random.below(2)).map(|_| COUNTING[random.below(COUNTING.len())]);
+        let options = (0..1 + random.below(2))
+            .map(|_| COUNTER_OPERATIONS[random.below(COUNTER_OPERATIONS.len())]);
         let options: Vec<String> = options.map(|it| format!("a -> a {{ {it} }}")).collect();
         let options = options.join(", ");
         text += &format!("process P{process} {{ state a; init a; trans {options}; }}\n");
@@ -815,19 +871,19 @@ fn counter_users(random: &mut Random) -> String {
 }
 
 #[test]
-fn what_is_said_of_counters_is_true() {
-    let (mut tried, mut random) = (Tried::default(), Random::new(11));
+fn tables_of_counter_operations_agree_with_execution() {
+    let (mut counts, mut random) = (CaseCounts::default(), Random::new(11));
     for _ in 0..if is_large() { 5000 } else { 200 } {
         let text = counter_users(&mut random);
         let program = load(&dve::LANGUAGE, "counter.dve", text.clone()).unwrap();
-        try_program(&text, program, &mut random, &mut tried);
+        try_program(&text, program, &mut random, &mut counts);
     }
-    println!("{tried:?}");
-    assert!(tried.spared > 100 && tried.interacting > 1000, "{tried:?}");
+    println!("{counts:?}");
+    assert!(counts.non_interacting > 100 && counts.interacting > 1000, "{counts:?}");
 }
 
-/// Small models, each of something that random ones seldom have.
-const RARE: [(&Language, &str); 13] = [
+/// Small models, each with a construct that random models rarely have.
+const RARE_CONSTRUCTS: [(&Language, &str); 13] = [
     (
         &murphi::LANGUAGE,
         "var x: 0..3; y: boolean;
@@ -935,22 +991,22 @@ const RARE: [(&Language, &str); 13] = [
 ];
 
 #[test]
-fn what_is_said_of_rare_things_is_true() {
-    for (language, text) in RARE {
-        let mut tried = Tried::default();
+fn tables_of_rare_constructs_agree_with_execution() {
+    for (language, text) in RARE_CONSTRUCTS {
+        let mut counts = CaseCounts::default();
         let program = load(language, "rare", text.to_string());
         let program = program.unwrap_or_else(|| panic!("this is not a model: {text}"));
         (0..20).for_each(|seed| {
-            try_program(text, program.clone(), &mut Random::new(seed), &mut tried);
+            try_program(text, program.clone(), &mut Random::new(seed), &mut counts);
         });
-        println!("{tried:?}");
-        assert!(tried.pairs > 100 && tried.steps > 100, "{tried:?} of {text}");
+        println!("{counts:?}");
+        assert!(counts.pairs > 100 && counts.steps > 100, "{counts:?} of {text}");
     }
 }
 
-/// Assertions of the model's are told from other code, and properties from each other.
+/// Assertions of the model are distinguished from other code, and properties from each other.
 #[test]
-fn observers_are_told_apart() {
+fn visibility_depends_on_the_property() {
     let text = "byte x, y;
         active proctype P() { do :: x < 2 -> x++ :: y = 1 - y :: assert(x < 2) :: assert(x < 300) od }
         never { do :: y == 1 od }";
@@ -968,6 +1024,6 @@ fn observers_are_told_apart() {
         sides.map(|side| model.program().actions[side.action].name.as_str()).collect()
     };
     assert_eq!(names(dependence.visible(claim.unwrap())), ["P: y = 1 - y"]);
-    // That the other cannot fail is known from what `x` ever holds.
+    // The range of `x` shows that the other assertion cannot fail.
     assert_eq!(names(dependence.asserting_instances()), ["P: assert(x < 2)"]);
 }

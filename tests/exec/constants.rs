@@ -6,34 +6,34 @@ use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::{Arithmetic, BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use spillway::source::SourceMap;
 
-/// An operation: its text, what it should give, and whether the front end computes it.
+/// An operation: its text, its expected value, and whether the front end folds it.
 struct Operation {
     text: String,
     expected: Expected,
     is_folded: bool,
 }
 
-/// What is particular about a language.
+/// The properties of a language.
 struct Dialect {
     language: &'static Language,
     arithmetic: Arithmetic,
-    /// How operators are written, where there are such.
+    /// The spelling of operators, if they exist.
     unary: fn(UnaryOp) -> Option<&'static str>,
     binary: fn(BinaryOp) -> Option<&'static str>,
-    /// Whether it has truth values, which are no numbers.
+    /// Whether it has truth values other than numbers.
     has_truth: bool,
-    /// How it compares, if its variables do not hold all integers.
+    /// The comparison operator, if variables do not hold all integers.
     equal: Option<&'static str>,
-    /// What a shift gives, if it is not what the program form says.
+    /// The result of a shift, if it differs from that of the intermediate form.
     shift: Option<fn(bool, i64, i64) -> Expected>,
-    /// The operators that are computed where their operands are known.
+    /// The operators that are folded if their operands are known.
     folds: fn(BinaryOp) -> bool,
-    /// A model whose statements assign these to variables, one after another.
+    /// A model that assigns these expressions to variables, one after another.
     model: fn(&[String]) -> String,
 }
 
 impl Dialect {
-    /// An integer; the least is beyond what its own digits alone could say.
+    /// Returns the text of an integer. The least integer has no literal.
     fn number(&self, value: i64) -> String {
         match value {
             0.. => value.to_string(),
@@ -48,19 +48,24 @@ impl Dialect {
         }
     }
 
-    /// The operation, or whether it gives what it should.
-    fn compared(&self, operation: String, expected: Expected, gives_truth: bool) -> String {
+    /// Returns the operation, or its comparison with the expected value.
+    fn compare_if_needed(
+        &self,
+        operation: String,
+        expected: Expected,
+        is_truth_value: bool,
+    ) -> String {
         let Some(equal) = self.equal else { return operation };
         let value = expected.unwrap_or_default();
-        let value = match gives_truth && self.has_truth {
+        let value = match is_truth_value && self.has_truth {
             true => (value != 0).to_string(),
             false => self.number(value),
         };
         format!("({operation}) {equal} {value}")
     }
 
-    /// What that should give.
-    fn after_comparing(&self, expected: Expected) -> Expected {
+    /// Returns the expected value after the comparison.
+    fn expected_after_comparison(&self, expected: Expected) -> Expected {
         match self.equal {
             None => expected,
             Some(_) => expected.map(|_| 1),
@@ -72,14 +77,18 @@ impl Dialect {
         let is_logical = operator == UnaryOp::Not;
         let text = format!("{sign} {}", self.operand(is_logical, operand));
         let expected = unary(self.arithmetic, operator, operand);
-        let text = self.compared(text, expected, is_logical);
-        Some(Operation { text, expected: self.after_comparing(expected), is_folded: true })
+        let text = self.compare_if_needed(text, expected, is_logical);
+        Some(Operation {
+            text,
+            expected: self.expected_after_comparison(expected),
+            is_folded: true,
+        })
     }
 
     fn binary(&self, operator: BinaryOp, left: i64, right: i64) -> Option<Operation> {
         let sign = (self.binary)(operator)?;
         let is_logical = matches!(operator, BinaryOp::And | BinaryOp::Or | BinaryOp::Implies);
-        let [one, other] = [left, right].map(|it| self.operand(is_logical, it));
+        let [left_text, right_text] = [left, right].map(|it| self.operand(is_logical, it));
         let expected = match (self.shift, operator) {
             (Some(shift), BinaryOp::ShiftLeft | BinaryOp::ShiftRight) => {
                 shift(operator == BinaryOp::ShiftLeft, left, right)
@@ -95,13 +104,17 @@ impl Dialect {
                 | BinaryOp::Greater
                 | BinaryOp::GreaterEqual
         );
-        let text = self.compared(format!("{one} {sign} {other}"), expected, is_logical || compares);
-        let expected = self.after_comparing(expected);
+        let text = self.compare_if_needed(
+            format!("{left_text} {sign} {right_text}"),
+            expected,
+            is_logical || compares,
+        );
+        let expected = self.expected_after_comparison(expected);
         Some(Operation { text, expected, is_folded: (self.folds)(operator) })
     }
 
-    /// Reads a model with these operations and says what they became.
-    fn lowered(&self, operations: &[Operation]) -> Vec<Expr> {
+    /// Loads a model with these operations, and returns the lowered expressions.
+    fn lower(&self, operations: &[Operation]) -> Vec<Expr> {
         let texts: Vec<String> = operations.iter().map(|it| it.text.clone()).collect();
         let mut sources = SourceMap::default();
         sources.add("model", (self.model)(&texts));
@@ -121,53 +134,53 @@ impl Dialect {
         assigned.collect()
     }
 
-    fn folds_as_defined(&self) {
+    fn check_all_operators(&self) {
         let integers = integers(self.arithmetic);
-        let on_one = integers
+        let unary_operations = integers
             .iter()
-            .flat_map(|&it| UNARY.into_iter().filter_map(move |to| self.unary(to, it)));
-        self.check(on_one.collect());
+            .flat_map(|&it| UNARY.into_iter().filter_map(move |operator| self.unary(operator, it)));
+        self.check_folding(unary_operations.collect());
         for operator in BinaryOp::ALL {
-            let on_two = integers.iter().flat_map(|&left| {
+            let binary_operations = integers.iter().flat_map(|&left| {
                 integers.iter().filter_map(move |&right| self.binary(operator, left, right))
             });
-            self.check(on_two.collect());
+            self.check_folding(binary_operations.collect());
         }
     }
 
-    fn check(&self, operations: Vec<Operation>) {
+    fn check_folding(&self, operations: Vec<Operation>) {
         if operations.is_empty() {
             return;
         }
-        let lowered = self.lowered(&operations);
-        assert_eq!(lowered.len(), operations.len(), "{}", self.language.name);
-        for (expr, operation) in lowered.iter().zip(operations) {
+        let exprs = self.lower(&operations);
+        assert_eq!(exprs.len(), operations.len(), "{}", self.language.name);
+        for (expr, operation) in exprs.iter().zip(operations) {
             let Operation { text, expected, is_folded } = operation;
             let name = format!("{}: {text} is {expr:?}", self.language.name);
-            assert_eq!(evaluated(self.arithmetic, expr), expected, "{name}");
+            assert_eq!(evaluate(self.arithmetic, expr), expected, "{name}");
             let is_known = matches!(expr.kind, ExprKind::Constant(_));
             assert_eq!(is_known, is_folded && expected.is_ok(), "{name}");
         }
     }
 }
 
-/// What the rest of an operation will give.
-fn evaluated(arithmetic: Arithmetic, expr: &Expr) -> Expected {
+/// Returns the value of the remaining expression.
+fn evaluate(arithmetic: Arithmetic, expr: &Expr) -> Expected {
     match &expr.kind {
         ExprKind::Constant(value) => Ok(*value),
         ExprKind::Unary(operator, operand) => {
-            unary(arithmetic, *operator, evaluated(arithmetic, operand)?)
+            unary(arithmetic, *operator, evaluate(arithmetic, operand)?)
         }
         ExprKind::Binary(operator, left, right) => {
-            let left = evaluated(arithmetic, left)?;
-            binary(arithmetic, *operator, left, evaluated(arithmetic, right)?)
+            let left = evaluate(arithmetic, left)?;
+            binary(arithmetic, *operator, left, evaluate(arithmetic, right)?)
         }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn dve_folds_as_its_operators_are_defined() {
+fn dve_folds_constants_by_the_definition() {
     let dialect = Dialect {
         language: &dve::LANGUAGE,
         arithmetic: Arithmetic::Wrapping32,
@@ -183,7 +196,7 @@ fn dve_folds_as_its_operators_are_defined() {
                 BinaryOp::And => "and",
                 BinaryOp::Or => "or",
                 BinaryOp::Implies => "imply",
-                _ => of_c(operator)?,
+                _ => c_operator(operator)?,
             })
         },
         has_truth: false,
@@ -199,11 +212,11 @@ fn dve_folds_as_its_operators_are_defined() {
             )
         },
     };
-    dialect.folds_as_defined();
+    dialect.check_all_operators();
 }
 
 #[test]
-fn murphi_folds_as_its_operators_are_defined() {
+fn murphi_folds_constants_by_the_definition() {
     let dialect = Dialect {
         language: &murphi::LANGUAGE,
         arithmetic: Arithmetic::Checked64,
@@ -220,7 +233,7 @@ fn murphi_folds_as_its_operators_are_defined() {
                 BinaryOp::Or => "|",
                 BinaryOp::Implies => "->",
                 BinaryOp::Equal => "=",
-                _ => of_c(operator)?,
+                _ => c_operator(operator)?,
             })
         },
         has_truth: true,
@@ -233,11 +246,11 @@ fn murphi_folds_as_its_operators_are_defined() {
             format!("var x: boolean; rule \"r\" true ==> {body} end; startstate x := false; end;")
         },
     };
-    dialect.folds_as_defined();
+    dialect.check_all_operators();
 }
 
 #[test]
-fn promela_folds_as_its_operators_are_defined() {
+fn promela_folds_constants_by_the_definition() {
     let dialect = Dialect {
         language: &promela::LANGUAGE,
         arithmetic: Arithmetic::Wrapping32,
@@ -252,11 +265,11 @@ fn promela_folds_as_its_operators_are_defined() {
             BinaryOp::And => Some("&&"),
             BinaryOp::Or => Some("||"),
             BinaryOp::Implies => None,
-            _ => of_c(operator),
+            _ => c_operator(operator),
         },
         has_truth: false,
         equal: None,
-        // What sizes of arrays are made of.
+        // Operators in sizes of arrays are folded.
         shift: None,
         folds: |operator| {
             matches!(
@@ -274,10 +287,11 @@ fn promela_folds_as_its_operators_are_defined() {
             format!("int x; active proctype P() {{ {} }}", body.join("\n"))
         },
     };
-    dialect.folds_as_defined();
+    dialect.check_all_operators();
 }
 
-/// A shift as Rumur defines it: a negative count shifts the other way, and a count of 64 and more gives 0.
+/// A shift as Rumur defines it: a negative count shifts in the opposite direction, and the result for a count of 64 or
+/// more is 0.
 fn rumur_shift(goes_left: bool, value: i64, count: i64) -> Expected {
     match count.unsigned_abs() {
         64.. => Ok(0),
@@ -291,8 +305,8 @@ fn rumur_shift(goes_left: bool, value: i64, count: i64) -> Expected {
     }
 }
 
-/// Operators as C has them, where languages agree.
-fn of_c(operator: BinaryOp) -> Option<&'static str> {
+/// Returns the spelling of C, on which languages agree.
+fn c_operator(operator: BinaryOp) -> Option<&'static str> {
     Some(match operator {
         BinaryOp::Add => "+",
         BinaryOp::Subtract => "-",

@@ -11,7 +11,7 @@ use spillway::model::{
 use spillway::source::{SourceMap, Span};
 use std::path::PathBuf;
 
-/// Steps of a walk; it starts anew where it ends.
+/// The number of steps of a walk. It restarts at its end.
 const STEPS: usize = 3000;
 
 fn models() -> impl Iterator<Item = (PathBuf, Interp)> {
@@ -31,7 +31,7 @@ fn models() -> impl Iterator<Item = (PathBuf, Interp)> {
     })
 }
 
-/// The states of a pseudo-random walk.
+/// Visits the states of a pseudo-random walk.
 fn walk(model: &Interp, mut visit: impl FnMut(&[u8])) {
     let mut seed = 1u64;
     let mut options = model.starts();
@@ -56,18 +56,16 @@ fn walk(model: &Interp, mut visit: impl FnMut(&[u8])) {
 }
 
 #[test]
-fn expanding_and_stepping_give_the_same() {
+fn expansion_and_steps_agree() {
     for (file, model) in models() {
         walk(&model, |state| {
             let mut buffer = Vec::new();
             let run = |out: &mut SuccessorSink| model.expand(state, out);
             let ExpansionOutcome {
-                counters: Counters { transitions, excluded: left_out, .. },
-                findings,
-                ..
+                counters: Counters { transitions, excluded, .. }, findings, ..
             } = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
-            let stepped: Vec<u8> = steps
+            let successors: Vec<u8> = steps
                 .iter()
                 .filter_map(|step| match &step.outcome {
                     StepOutcome::Successor(state) => Some(state.as_slice()),
@@ -76,8 +74,8 @@ fn expanding_and_stepping_give_the_same() {
                 .flatten()
                 .copied()
                 .collect();
-            assert_eq!(buffer, stepped, "{}", file.display());
-            assert_eq!((transitions - left_out) as usize * model.width(), stepped.len());
+            assert_eq!(buffer, successors, "{}", file.display());
+            assert_eq!((transitions - excluded) as usize * model.width(), successors.len());
             let faults =
                 steps.iter().filter(|it| matches!(it.outcome, StepOutcome::Fault(_))).count();
             let found: u64 = findings
@@ -86,14 +84,14 @@ fn expanding_and_stepping_give_the_same() {
                 .map(|(_, finding)| finding.count)
                 .sum();
             assert_eq!(found, faults as u64, "{}", file.display());
-            let broken: Vec<Violation> = findings
+            let found_violations: Vec<Violation> = findings
                 .iter()
                 .map(|(check, _)| check)
                 .filter(|check| !matches!(check, Violation::Fault(..)))
                 .collect();
             let mut violations = model.violations(state);
             violations.sort();
-            assert_eq!(broken, violations, "{}", file.display());
+            assert_eq!(found_violations, violations, "{}", file.display());
         });
     }
 }
@@ -105,12 +103,12 @@ fn steps_stay_within_the_write_masks() {
         walk(&model, |state| {
             for step in model.steps(state) {
                 let StepOutcome::Successor(next) = &step.outcome else { continue };
-                let covered = masks.iter().any(|mask| {
+                let is_covered = masks.iter().any(|mask| {
                     let bytes = state.iter().zip(next).zip(mask);
-                    bytes.fold(0, |beyond, ((one, other), mask)| beyond | (one ^ other) & !mask)
+                    bytes.fold(0, |outside, ((one, other), mask)| outside | (one ^ other) & !mask)
                         == 0
                 });
-                assert!(covered, "{}: {}", file.display(), step.name);
+                assert!(is_covered, "{}: {}", file.display(), step.name);
             }
         });
     }
@@ -128,7 +126,7 @@ fn states_use_only_the_bits_of_the_layout() {
 }
 
 #[test]
-fn what_is_not_executed_is_refused() {
+fn unsupported_expressions_are_refused() {
     let span = Span::new(0, 3..4);
     let number = || Box::new(Expr::constant(0, span));
     let computed = ChannelRef::Computed(number());

@@ -3,7 +3,7 @@
 //! external corpus.
 
 use crate::support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{find_models, text_of};
 use spillway::exec::Interp;
 use spillway::exec::Jit;
 use spillway::exec::jit::CompileLimits;
@@ -19,10 +19,10 @@ use std::time::Duration;
 /// The folders of languages.
 const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];
 
-/// Random states of each model.
+/// The number of random states of each model.
 const STATES: usize = 10_000;
 
-/// Ready to run; or not, if the front end refuses it, as it may models of others.
+/// Loads a model; returns nothing if the front end rejects it, which it may do for models of the corpus.
 fn interpreter(file: &Path, overflow: OverflowRule) -> Option<Interp> {
     let mut sources = SourceMap::default();
     sources.add(file.display().to_string(), text_of(file));
@@ -35,7 +35,7 @@ fn interpreter(file: &Path, overflow: OverflowRule) -> Option<Interp> {
 }
 
 fn compare_all(folder: &Path) {
-    let files = models_below(folder);
+    let files = find_models(folder);
     assert!(!files.is_empty());
     for file in files {
         for overflow in [OverflowRule::Fails, OverflowRule::Wraps] {
@@ -46,7 +46,7 @@ fn compare_all(folder: &Path) {
                 continue;
             };
             let states = random_states(&interp, STATES, 1);
-            // However long it takes: on a busy machine too, everything is compared as code.
+            // There is no time limit, so that everything is compiled on a busy machine too.
             let limits = CompileLimits { time: Duration::MAX, ..CompileLimits::default() };
             match Jit::within(&interp, limits) {
                 Ok(jit) => {
@@ -84,10 +84,10 @@ fn compiled_models_of_the_corpus_agree_with_the_interpreter() {
     }
 }
 
-/// What blocks within an atomic sequence and is interpreted leaves a state behind, also where the
-/// room for candidates ends just then.
+/// An interpreted statement that blocks within an atomic sequence leaves an intermediate state, also if the buffer of
+/// candidates is full at that moment.
 #[test]
-fn blocked_sequences_leave_their_states_wherever_room_ends() {
+fn blocked_sequences_keep_their_states_at_any_buffer_size() {
     let text = "chan c = [1] of { byte }; byte x, y, z;
         active proctype A() { atomic { x = 1; c??5; x = 2 } }
         active proctype B() { do :: y < 3 -> y++ :: y > 0 -> z = y od }";
@@ -98,15 +98,15 @@ fn blocked_sequences_leave_their_states_wherever_room_ends() {
     let jit = Jit::new(&interp).unwrap();
     assert!(jit.compiled().interpreted > 0, "the random receive is interpreted");
     let states = random_states(&interp, 200, 1);
-    for room in 1..20 {
-        let limit = room * interp.width();
+    for candidates in 1..20 {
+        let limit = candidates * interp.width();
         let sorted = |model: &dyn StateSpace| {
             let (all, transitions, findings) = expanded(model, &states, limit);
             let mut all: Vec<Vec<u8>> = all.chunks_exact(interp.width()).map(Vec::from).collect();
             all.sort();
             (all, transitions, findings)
         };
-        assert!(sorted(&jit) == sorted(&interp), "room for {room} candidates");
+        assert!(sorted(&jit) == sorted(&interp), "room for {candidates} candidates");
     }
 }
 
@@ -116,39 +116,39 @@ fn program_of(text: &str) -> Program {
     promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
 }
 
-/// Compares what is compiled of a program with the interpreter; gives how many actions are left to that.
-fn compared(interp: &Interp) -> usize {
+/// Compares the compiled program with the interpreter. Returns the number of interpreted actions.
+fn compare_with_interpreter(interp: &Interp) -> usize {
     let jit = Jit::new(interp).unwrap();
     let states = random_states(interp, 1000, 1);
     assert_agree_in_any_order("rendezvous", interp, &jit, &states);
     jit.compiled().interpreted
 }
 
-/// What a sender resets when its message is taken does not keep the meeting from being compiled.
+/// A reset in the sender does not prevent the compilation of a rendezvous.
 #[test]
-fn a_sender_that_resets_is_compiled() {
+fn senders_with_resets_are_compiled() {
     let text = "chan c = [0] of { byte }; byte seen;
         active [2] proctype S() { byte v; byte t[3]; do :: v = 1; t[1] = v; c!t[1] :: v = 2; c!v od }
         active proctype R() { byte w; do :: c?w -> assert(w > 0) :: atomic { c?2 -> seen = 1 - seen } od }";
     let written = Interp::new(program_of(text)).unwrap();
     let joint = ParameterValues::default().with("joint", true);
     let dead = ReductionPlan::default().with("dead", joint);
-    let cleared = RewrittenProgram::of(&written, &dead).unwrap();
+    let rewritten = RewrittenProgram::of(&written, &dead).unwrap();
     let resets = |it: &&spillway::ir::Action| {
         matches!(it.communication, Some(Communication::Send { .. })) && !it.body.is_empty()
     };
-    assert!(cleared.interp().program().actions.values().filter(resets).count() > 0);
-    assert_eq!(compared(cleared.interp()), 0);
+    assert!(rewritten.interp().program().actions.values().filter(resets).count() > 0);
+    assert_eq!(compare_with_interpreter(rewritten.interp()), 0);
 }
 
-/// What a sender does is done before a receiver is asked: where the receiver could notice, or it may fail, the meeting is
-/// left to the interpreter.
+/// Statements of the sender run before the receiver's guard is evaluated. If the guard could read their effect, or if
+/// they may fail, the rendezvous is interpreted.
 #[test]
-fn a_sender_that_is_noticed_is_interpreted() {
+fn senders_whose_effect_is_readable_are_interpreted() {
     let text = "chan c = [0] of { byte }; byte g, h;
         active proctype S() { byte v; do :: c!1 :: v = 1 - v od }
         active proctype R() { do :: c?eval(g) -> h = 1 :: g = 0 :: h = 0 od }";
-    let with = |name: &str, value: i64| {
+    let with_assignment = |name: &str, value: i64| {
         let mut program = program_of(text);
         let is_named = |it: &VarId| program.variables[*it].name == name;
         let variable = program.variables.keys().find(is_named).unwrap();
@@ -160,10 +160,10 @@ fn a_sender_that_is_noticed_is_interpreted() {
         let value = Expr::constant(value, Span::default());
         let kind = StmtKind::Assign { target, value, overflow: OverflowRule::Fails };
         program.actions[send].body.push(Stmt { kind, span: Span::default() });
-        compared(&Interp::new(program).unwrap())
+        compare_with_interpreter(&Interp::new(program).unwrap())
     };
-    assert_eq!(with("v", 1), 0, "its own");
-    assert_eq!(with("h", 1), 0, "the program's, which no receive asks for");
-    assert!(with("g", 1) > 0, "what the receive matches");
-    assert!(with("v", 256) > 0, "what does not fit");
+    assert_eq!(with_assignment("v", 1), 0, "a message of its own");
+    assert_eq!(with_assignment("h", 1), 0, "a message that no receive matches");
+    assert!(with_assignment("g", 1) > 0, "a message that the receive matches");
+    assert!(with_assignment("v", 256) > 0, "a message that is out of range");
 }

@@ -3,8 +3,6 @@
 // Random programs and random models are made from numbers in the same way.
 #![allow(clippy::duplicate_mod)]
 
-#[path = "../support/chosen.rs"]
-mod chosen;
 #[path = "../support/compare.rs"]
 mod compare;
 #[path = "../support/definition.rs"]
@@ -15,6 +13,8 @@ mod generated;
 mod instances;
 #[path = "../../examples/differential/models/mod.rs"]
 mod models;
+#[path = "../support/selective_expansion.rs"]
+mod selective_expansion;
 #[path = "../support/mod.rs"]
 mod support;
 

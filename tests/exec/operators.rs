@@ -19,86 +19,103 @@ use spillway::source::Span;
 
 const ARITHMETICS: [Arithmetic; 2] = [Arithmetic::Wrapping32, Arithmetic::Checked64];
 
-/// All integers worth a try, those of the arithmetic and others.
+/// Returns the integers of the arithmetic, and some beyond.
 fn all_integers(arithmetic: Arithmetic) -> Vec<i64> {
     [integers(arithmetic), fewer_integers(arithmetic)].concat()
 }
 
 #[test]
-fn the_shared_arithmetic_is_as_defined() {
+fn shared_arithmetic_agrees_with_the_definition() {
     for arithmetic in ARITHMETICS {
         let integers = all_integers(arithmetic);
         for &left in &integers {
             for operator in UNARY {
-                let got = arithmetic.unary(operator, left).map_err(FaultKind::from);
-                assert_eq!(got, unary(arithmetic, operator, left), "{operator:?} {left}");
+                let found = arithmetic.unary(operator, left).map_err(FaultKind::from);
+                assert_eq!(found, unary(arithmetic, operator, left), "{operator:?} {left}");
                 if arithmetic.always_succeeds_on_one(operator) {
-                    assert!(got.is_ok(), "{operator:?} {left}");
+                    assert!(found.is_ok(), "{operator:?} {left}");
                 }
             }
             for (operator, &right) in
                 BinaryOp::ALL.iter().flat_map(|&it| integers.iter().map(move |right| (it, right)))
             {
-                let got = arithmetic.binary(operator, left, right).map_err(FaultKind::from);
+                let found = arithmetic.binary(operator, left, right).map_err(FaultKind::from);
                 let expected = binary(arithmetic, operator, left, right);
                 let operation = format!("{arithmetic:?}: {left} {operator:?} {right}");
-                assert_eq!(got, expected, "{operation}");
-                assert!(got.is_ok() || !arithmetic.always_succeeds(operator), "{operation}");
+                assert_eq!(found, expected, "{operation}");
+                assert!(found.is_ok() || !arithmetic.always_succeeds(operator), "{operation}");
                 if let Some(decided) = operator.short_circuit_value(left) {
-                    assert_eq!(got, Ok(decided), "{operation}");
+                    assert_eq!(found, Ok(decided), "{operation}");
                 }
             }
         }
     }
 }
 
-/// That the results of an operation on two values in two ranges are where they are said to be.
-fn ranges_hold(
+/// Checks that the result of an operation on two values is within the range of results of their ranges.
+fn check_binary_range(
     arithmetic: Arithmetic,
     operator: BinaryOp,
     (left, right): (Interval, Interval),
-    (one, other): (i64, i64),
+    (left_value, right_value): (i64, i64),
 ) -> Result<(), TestCaseError> {
     let results = interval::binary(arithmetic, operator, left, right);
-    let expected = binary(arithmetic, operator, one, other);
+    let expected = binary(arithmetic, operator, left_value, right_value);
     if let Ok(value) = expected {
         let (low, high) = results.range;
         prop_assert!(low <= value && value <= high, "{} is beyond {:?}", value, results);
     }
-    // Bits of integers are not brought anywhere.
-    let is_brought = arithmetic == Arithmetic::Checked64
+    // Operations on bits are not converted.
+    let is_converted = arithmetic == Arithmetic::Checked64
         || !matches!(
             operator,
             BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::ShiftRight
         );
-    if let (Ok(number), true) = (mathematical(arithmetic, operator, one, other), is_brought) {
-        let stays = is_integer(arithmetic, number);
-        prop_assert!(stays || results.may_overflow, "{} is no integer, {:?}", number, results);
+    if let (Ok(number), true) =
+        (mathematical(arithmetic, operator, left_value, right_value), is_converted)
+    {
+        let is_representable = is_integer(arithmetic, number);
+        prop_assert!(
+            is_representable || results.may_overflow,
+            "{} is no integer, {:?}",
+            number,
+            results
+        );
     }
-    let of_known = interval::binary(arithmetic, operator, (one, one), (other, other));
+    let of_constants = interval::binary(
+        arithmetic,
+        operator,
+        (left_value, left_value),
+        (right_value, right_value),
+    );
     match expected {
-        Ok(value) => prop_assert_eq!(of_known.range, (value, value)),
-        Err(_) => prop_assert!(is_none(of_known.range), "{:?}", of_known),
+        Ok(value) => prop_assert_eq!(of_constants.range, (value, value)),
+        Err(_) => prop_assert!(is_none(of_constants.range), "{:?}", of_constants),
     }
     Ok(())
 }
 
-/// The same for an operator of one operand.
-fn range_holds(arithmetic: Arithmetic, operator: UnaryOp, operand: Interval, one: i64) {
-    let operation = format!("{arithmetic:?}: {operator:?} {one} of {operand:?}");
+/// Does the same for an operator with one operand.
+fn check_unary_range(
+    arithmetic: Arithmetic,
+    operator: UnaryOp,
+    operand: Interval,
+    value_in_range: i64,
+) {
+    let operation = format!("{arithmetic:?}: {operator:?} {value_in_range} of {operand:?}");
     let (low, high) = interval::unary(arithmetic, operator, operand);
-    let of_known = interval::unary(arithmetic, operator, (one, one));
-    match unary(arithmetic, operator, one) {
+    let of_constant = interval::unary(arithmetic, operator, (value_in_range, value_in_range));
+    match unary(arithmetic, operator, value_in_range) {
         Ok(value) => {
             assert!(low <= value && value <= high, "{operation}: {value} in {low}..={high}");
-            assert_eq!(of_known, (value, value), "{operation}");
+            assert_eq!(of_constant, (value, value), "{operation}");
         }
-        Err(_) => assert!(is_none(of_known), "{operation}"),
+        Err(_) => assert!(is_none(of_constant), "{operation}"),
     }
 }
 
 #[test]
-fn ranges_of_small_integers_hold_all_results() {
+fn ranges_of_small_integers_contain_all_results() {
     let pairs = |ends: std::ops::RangeInclusive<i64>| {
         ends.clone().flat_map(move |low| (low..=*ends.end()).map(move |high| (low, high)))
     };
@@ -108,23 +125,22 @@ fn ranges_of_small_integers_hold_all_results() {
         for (right, operator) in pairs(-2..=4).flat_map(|it| BinaryOp::ALL.map(|to| (it, to))) {
             for one in left.0..=left.1 {
                 for other in right.0..=right.1 {
-                    ranges_hold(arithmetic, operator, (left, right), (one, other)).unwrap_or_else(
-                        |error| {
+                    check_binary_range(arithmetic, operator, (left, right), (one, other))
+                        .unwrap_or_else(|error| {
                             panic!("{one} of {left:?} {operator:?} {other} of {right:?}: {error}")
-                        },
-                    );
+                        });
                 }
             }
         }
         for one in left.0..=left.1 {
-            UNARY.into_iter().for_each(|it| range_holds(arithmetic, it, left, one));
+            UNARY.into_iter().for_each(|it| check_unary_range(arithmetic, it, left, one));
         }
     }
 }
 
-/// Where there is no operand there is no result, unless it is not asked for.
+/// An empty range of an operand yields an empty range of results, unless the operand is not evaluated.
 #[test]
-fn nothing_comes_of_nothing() {
+fn empty_operands_have_empty_results() {
     for (arithmetic, operator) in
         ARITHMETICS.into_iter().flat_map(|it| BinaryOp::ALL.map(|to| (it, to)))
     {
@@ -140,7 +156,7 @@ fn nothing_comes_of_nothing() {
     }
 }
 
-/// A range between two edges, or near one, and a value in it: an end, an edge, or any.
+/// Generates a range between two edges or near one, and a value in it: an end, an edge, or any.
 fn range_and_value(arithmetic: Arithmetic) -> impl Strategy<Value = (Interval, i64)> {
     let edges = all_integers(arithmetic);
     let end = prop_oneof![prop::sample::select(edges.clone()), -20i64..20, any::<i64>()];
@@ -164,22 +180,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn ranges_hold_all_results(
+    fn ranges_contain_all_results(
         ((left, one), (right, other)) in prop::sample::select(&ARITHMETICS[..]).prop_flat_map(
             |it| (range_and_value(it), range_and_value(it)),
         ),
     ) {
         for arithmetic in ARITHMETICS {
             for operator in BinaryOp::ALL {
-                ranges_hold(arithmetic, operator, (left, right), (one, other))
+                check_binary_range(arithmetic, operator, (left, right), (one, other))
                     .map_err(|it| TestCaseError::fail(format!("{arithmetic:?} {operator:?}: {it}")))?;
             }
-            UNARY.into_iter().for_each(|it| range_holds(arithmetic, it, left, one));
+            UNARY.into_iter().for_each(|it| check_unary_range(arithmetic, it, left, one));
         }
     }
 
     #[test]
-    fn what_is_stored_modulo_a_domain_is_in_it(
+    fn wrapped_values_are_in_their_domain(
         ((domain, _), (_, value)) in (
             range_and_value(Arithmetic::Checked64),
             range_and_value(Arithmetic::Checked64),
@@ -192,18 +208,18 @@ proptest! {
     }
 }
 
-/// How much the compiler can know of an operand.
+/// The compiler's knowledge of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sight {
-    /// All.
+enum OperandKnowledge {
+    /// The exact value.
     Known,
-    /// That it is one of two neighbours.
-    Near,
-    /// That it is on one side of something.
-    Far,
+    /// One of two neighbouring values.
+    Neighbours,
+    /// A half-bounded range.
+    HalfRange,
 }
 
-/// A program with an action for each operation that can be taken if the result is as expected.
+/// A program with one action per operation. The action asserts the expected result.
 struct Operations {
     program: Program,
     expected: Vec<(String, Expected)>,
@@ -221,33 +237,41 @@ impl Operations {
         Operations { program, expected: vec![] }
     }
 
-    /// Every operation on these integers, of which the compiler knows so much.
-    fn on(mut self, integers: &[i64], left_as: Sight, right_as: Sight) -> Self {
+    /// Adds every operation on these integers, with this knowledge of the operands.
+    fn with_operations_on(
+        mut self,
+        integers: &[i64],
+        left_knowledge: OperandKnowledge,
+        right_knowledge: OperandKnowledge,
+    ) -> Self {
         let arithmetic = self.program.arithmetic;
         for (&left, operator) in integers.iter().flat_map(|it| UNARY.map(|to| (it, to))) {
-            let operation = ExprKind::Unary(operator, Box::new(self.operand(left, left_as)));
+            let operation = ExprKind::Unary(operator, Box::new(self.operand(left, left_knowledge)));
             let expected = unary(arithmetic, operator, left);
             self.add(format!("{operator:?} {left}"), operation, expected);
         }
         for (operator, left, right) in BinaryOp::ALL.iter().flat_map(|&operator| {
-            let pairs =
-                integers.iter().flat_map(|&one| integers.iter().map(move |&two| (one, two)));
+            let pairs = integers.iter().flat_map(|&left_operand| {
+                integers.iter().map(move |&right_operand| (left_operand, right_operand))
+            });
             pairs.map(move |(left, right)| (operator, left, right))
         }) {
-            let (one, two) = (self.operand(left, left_as), self.operand(right, right_as));
-            let operation = ExprKind::Binary(operator, Box::new(one), Box::new(two));
+            let (left_operand, right_operand) =
+                (self.operand(left, left_knowledge), self.operand(right, right_knowledge));
+            let operation =
+                ExprKind::Binary(operator, Box::new(left_operand), Box::new(right_operand));
             let expected = binary(arithmetic, operator, left, right);
             self.add(format!("{left} {operator:?} {right}"), operation, expected);
         }
         self
     }
 
-    fn operand(&mut self, value: i64, sight: Sight) -> Expr {
+    fn operand(&mut self, value: i64, knowledge: OperandKnowledge) -> Expr {
         let neighbour = if value == i64::MAX { value - 1 } else { value + 1 };
-        match sight {
-            Sight::Known => self.constant(value),
-            Sight::Near => self.variable(value, neighbour),
-            Sight::Far => {
+        match knowledge {
+            OperandKnowledge::Known => self.constant(value),
+            OperandKnowledge::Neighbours => self.variable(value, neighbour),
+            OperandKnowledge::HalfRange => {
                 let farthest = if value < 0 { i64::MAX } else { i64::MIN };
                 let parts = [self.variable(1, 0), self.constant(value), self.constant(farthest)];
                 let [condition, value, farthest] = parts.map(Box::new);
@@ -256,7 +280,7 @@ impl Operations {
         }
     }
 
-    /// A variable that holds a value and could hold its neighbour.
+    /// Returns a variable that holds a value and may hold its neighbour.
     fn variable(&mut self, value: i64, neighbour: i64) -> Expr {
         let name = format!("v{value}_{neighbour}");
         let known = self.program.variables.iter().find(|it| it.1.name == name).map(|it| it.0);
@@ -280,7 +304,7 @@ impl Operations {
         self.expr(ExprKind::Constant(value))
     }
 
-    /// An action that asserts the expected result; where a fault is expected, any result is wrong.
+    /// Adds an action that asserts the expected result. If a fault is expected, every result is wrong.
     fn add(&mut self, name: String, operation: ExprKind, expected: Expected) {
         let (result, value) = (self.expr(operation), self.constant(expected.unwrap_or_default()));
         let condition =
@@ -306,7 +330,7 @@ impl Operations {
     }
 }
 
-fn hold(operations: Operations) {
+fn check_operations(operations: Operations) {
     let model = Interp::as_declared(operations.program).unwrap();
     let StepOutcome::Successor(state) = model.starts().remove(0).outcome else {
         panic!("no start")
@@ -314,39 +338,45 @@ fn hold(operations: Operations) {
     let steps = model.steps(&state);
     assert_eq!(steps.len(), operations.expected.len());
     for (step, (name, expected)) in steps.iter().zip(&operations.expected) {
-        let got = match &step.outcome {
+        let found = match &step.outcome {
             StepOutcome::Successor(_) => Ok(()),
             StepOutcome::Fault(fault) => Err(fault.kind),
         };
-        assert_eq!(got, expected.map(drop), "{name} should give {expected:?}: {step:?}");
+        assert_eq!(found, expected.map(drop), "{name} should give {expected:?}: {step:?}");
     }
     all_agree(&model, &state).unwrap();
 }
 
-fn hold_for(arithmetic: Arithmetic) {
-    hold(Operations::new(arithmetic).on(&integers(arithmetic), Sight::Known, Sight::Known));
+fn check_arithmetic(arithmetic: Arithmetic) {
+    check_operations(Operations::new(arithmetic).with_operations_on(
+        &integers(arithmetic),
+        OperandKnowledge::Known,
+        OperandKnowledge::Known,
+    ));
     let fewer = fewer_integers(arithmetic);
-    for (left, right) in
-        [(Sight::Near, Sight::Near), (Sight::Far, Sight::Far), (Sight::Near, Sight::Far)]
-    {
-        hold(Operations::new(arithmetic).on(&fewer, left, right));
+    for (left, right) in [
+        (OperandKnowledge::Neighbours, OperandKnowledge::Neighbours),
+        (OperandKnowledge::HalfRange, OperandKnowledge::HalfRange),
+        (OperandKnowledge::Neighbours, OperandKnowledge::HalfRange),
+    ] {
+        check_operations(Operations::new(arithmetic).with_operations_on(&fewer, left, right));
     }
 }
 
 #[test]
 fn operators_of_32_bits_wrap() {
-    hold_for(Arithmetic::Wrapping32);
+    check_arithmetic(Arithmetic::Wrapping32);
 }
 
 #[test]
 fn operators_of_64_bits_are_exact_or_fail() {
-    hold_for(Arithmetic::Checked64);
+    check_arithmetic(Arithmetic::Checked64);
 }
 
-/// Conditions on a variable that may be undefined and whose least value is that of 64 bits: no
-/// integer is left that could stand for no value.
+/// Conditions on a variable that may be undefined, and whose least value is that of 64 bits. No integer can encode the
+/// undefined value.
 #[test]
-fn no_value_is_not_the_least_integer() {
+fn undefined_differs_from_the_least_integer() {
     let span = Span::default();
     let start = StartRule { name: "start".into(), parameters: vec![], body: vec![], span };
     let mut program = Program { starts: vec![start], ..Program::default() };
@@ -385,17 +415,18 @@ fn no_value_is_not_the_least_integer() {
     let model = Interp::new(program).unwrap();
     let cells = [0, 1].map(CellId);
     for defined in 0..4 {
-        let held = [0, 1].map(|at| (defined >> at & 1 == 1).then_some(values[at]));
+        let values_in_state = [0, 1].map(|at| (defined >> at & 1 == 1).then_some(values[at]));
         let mut state = vec![0; model.width()];
-        for (cell, value) in cells.into_iter().zip(held) {
+        for (cell, value) in cells.into_iter().zip(values_in_state) {
             model.layout().set(&mut state, cell, value);
         }
-        let operands = [held[0], held[1], None, Some(i64::MIN), Some(i64::MIN + 1)];
+        let operands =
+            [values_in_state[0], values_in_state[1], None, Some(i64::MIN), Some(i64::MIN + 1)];
         let same = operands.iter().flat_map(|it| operands.iter().map(move |to| it == to));
         let expected: Vec<usize> =
             same.enumerate().filter(|(_, same)| *same).map(|it| it.0).collect();
         let enabled: Vec<usize> = model.steps(&state).iter().map(|it| it.action as usize).collect();
-        assert_eq!(enabled, expected, "{held:?}");
+        assert_eq!(enabled, expected, "{values_in_state:?}");
         all_agree(&model, &state).unwrap();
     }
 }

@@ -12,7 +12,7 @@ use spillway::search::SearchLimits;
 use spillway::source::SourceMap;
 use std::path::PathBuf;
 
-/// Models of ours with arrays, buffered and rendezvous channels, errors and lockstep.
+/// Our models with arrays, buffered and rendezvous channels, faults and lockstep.
 const MODELS: [&str; 6] =
     ["alternating_bit", "averager", "bounded_buffer", "elevator", "lockstep_counter", "msi"];
 
@@ -24,7 +24,7 @@ fn load(name: &str) -> Interp {
     Interp::new(loaded.program).unwrap()
 }
 
-/// A model and a permutation of its groups, as good as random.
+/// Returns a model, and the same model with a pseudo-random order of its groups.
 fn reordered(name: &str, mut seed: u64) -> (Interp, Interp) {
     let model = load(name);
     let mut order = model.layout().order.clone();
@@ -35,16 +35,16 @@ fn reordered(name: &str, mut seed: u64) -> (Interp, Interp) {
     (model, load(name).with_order(&order).unwrap())
 }
 
-/// The state of one layout in the other.
-fn moved(state: &[u8], from: &Layout, to: &Layout) -> Vec<u8> {
-    let mut moved = vec![0; to.bytes];
+/// Converts a state of one layout to another.
+fn convert(state: &[u8], from: &Layout, to: &Layout) -> Vec<u8> {
+    let mut converted = vec![0; to.bytes];
     for cell in from.cells.keys() {
-        to.set(&mut moved, cell, from.get(state, cell));
+        to.set(&mut converted, cell, from.get(state, cell));
     }
-    moved
+    converted
 }
 
-/// Everything but the witnesses, which are the least ones and so depend on the order.
+/// Returns the outcome without the witnesses, which are least states and depend on the order.
 fn counts(outcome: &spillway::search::SearchOutcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let found = outcome.findings.iter().map(|(check, it)| (check, it.count, it.level));
     let found: Vec<_> = found.collect();
@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_order_gives_the_same_counts(name in prop::sample::select(&MODELS[..]), seed: u64) {
+    fn every_order_gives_the_same_counts(name in prop::sample::select(&MODELS[..]), seed: u64) {
         let (model, other) = reordered(name, seed);
         for stop_on_violation in [false, true] {
             let limits = SearchLimits { stop_on_violation, ..SearchLimits::default() };
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn any_order_gives_the_same_steps(name in prop::sample::select(&MODELS[..]), seed: u64) {
+    fn every_order_gives_the_same_steps(name in prop::sample::select(&MODELS[..]), seed: u64) {
         let (model, other) = reordered(name, seed);
         let translate = |mut steps: Vec<spillway::model::StepDescription>| {
             for step in &mut steps {
@@ -73,7 +73,7 @@ proptest! {
                     StepOutcome::Successor(state) => Some(state),
                     StepOutcome::Fault(fault) => fault.reached.as_mut(),
                 };
-                state.into_iter().for_each(|it| *it = moved(it, model.layout(), other.layout()));
+                state.into_iter().for_each(|it| *it = convert(it, model.layout(), other.layout()));
             }
             steps
         };
@@ -85,17 +85,17 @@ proptest! {
                 steps.into_iter().nth(at)
             }) else { break };
             let StepOutcome::Successor(state) = step.outcome else { break };
-            let there = moved(&state, model.layout(), other.layout());
-            prop_assert_eq!(moved(&there, other.layout(), model.layout()), state.clone());
-            prop_assert_eq!(model.describe(&state), other.describe(&there));
-            prop_assert_eq!(model.violations(&state), other.violations(&there));
-            prop_assert_eq!(translate(model.steps(&state)), other.steps(&there));
+            let converted = convert(&state, model.layout(), other.layout());
+            prop_assert_eq!(convert(&converted, other.layout(), model.layout()), state.clone());
+            prop_assert_eq!(model.describe(&state), other.describe(&converted));
+            prop_assert_eq!(model.violations(&state), other.violations(&converted));
+            prop_assert_eq!(translate(model.steps(&state)), other.steps(&converted));
             states.push(model.steps(&state));
         }
     }
 
     #[test]
-    fn groups_lie_side_by_side_and_fill_the_key(
+    fn groups_are_adjacent_and_fill_the_key(
         name in prop::sample::select(&MODELS[..]),
         seed: u64,
     ) {
@@ -126,7 +126,7 @@ fn the_declared_order_is_the_default() {
 }
 
 #[test]
-fn the_static_order_is_one() {
+fn the_static_order_is_valid() {
     for name in MODELS {
         let model = load(name);
         let order = static_order(model.program(), model.layout());
@@ -135,7 +135,7 @@ fn the_static_order_is_one() {
 }
 
 #[test]
-fn what_is_no_order_is_refused() {
+fn invalid_orders_are_refused() {
     let model = load("msi");
     let groups = model.layout().groups.len();
     let declared = model.layout().order.clone();

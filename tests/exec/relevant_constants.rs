@@ -1,4 +1,4 @@
-//! The constants of processes on which accesses and questions depend.
+//! The constants of processes that determine accesses and guards.
 
 use spillway::analysis::constants::{constants, relevant_constants};
 use spillway::front::{Language, Options};
@@ -24,8 +24,8 @@ fn names(body: &str, starts: &str) -> Vec<String> {
 }
 
 #[test]
-fn constants_tell_where_what_is_touched_or_asked_depends_on_them() {
-    for (body, telling) in [
+fn constants_are_relevant_if_accesses_or_guards_depend_on_them() {
+    for (body, expected) in [
         ("x = a; m = b; x != a && b + x > m; q[0]!a,b", &[][..]),
         ("y[a] = b", &["a"]),
         ("y[1 - b] = a; m = y[x + a]", &["a", "b"]),
@@ -40,12 +40,12 @@ fn constants_tell_where_what_is_touched_or_asked_depends_on_them() {
         ("len(c) > a", &["c"]),
     ] {
         let starts = "run node(i, 1 - i, q[i]); run node(1, x, q[0])";
-        assert_eq!(names(body, starts), telling, "{body}");
+        assert_eq!(names(body, starts), expected, "{body}");
     }
 }
 
 #[test]
-fn what_is_given_as_a_number_is_known_in_every_run() {
+fn literal_arguments_are_constant_in_every_run() {
     let starts = "run node(1, 0, q[0]); run node(0, x, q[1])";
     assert_eq!(names("byte own = b; x != a && x != own", starts), ["a"]);
 }

@@ -5,9 +5,9 @@
 //! corpus. Other tests cover what is specific to each language. `SPILLWAY_LARGE` tries a thousand random models of each
 //! kind.
 
-use crate::chosen::keeps_choices;
+use crate::selective_expansion::check_selective_expansion;
 use crate::support::agree::random_states;
-use crate::support::collection::{models_below, text_of};
+use crate::support::collection::{find_models, text_of};
 use crate::support::is_large;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
@@ -18,7 +18,7 @@ use spillway::model::{StateSpace, StepOutcome, SystemDescription};
 use spillway::source::SourceMap;
 use std::path::Path;
 
-/// Random states of each model.
+/// The number of random states of each model.
 const STATES: usize = 300;
 
 fn interpreter(name: &str, text: String) -> Option<Interp> {
@@ -31,11 +31,11 @@ fn interpreter(name: &str, text: String) -> Option<Interp> {
     Interp::new(loaded.program).ok()
 }
 
-/// Models whose processes move in lockstep, whose instances are not numbered.
+/// The reason of a refusal: instances of lockstep models have no numbers.
 const LOCKSTEP: &str = "lockstep";
 
-fn try_all(folder: &Path, states: usize) {
-    let files = models_below(folder);
+fn check_folder(folder: &Path, states: usize) {
+    let files = find_models(folder);
     assert!(!files.is_empty());
     for file in files {
         let name = file.display().to_string();
@@ -45,20 +45,20 @@ fn try_all(folder: &Path, states: usize) {
             continue;
         };
         let reached = random_states(&interp, 30 * states, 1);
-        let some: Vec<u8> =
+        let sample: Vec<u8> =
             reached.chunks_exact(interp.width()).step_by(30).flatten().copied().collect();
         for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
             let executor = Executor::new(&interp, exec);
             let selective = match executor.selective() {
                 Ok(selective) => selective,
-                Err(refused) => {
-                    assert!(refused.reason.contains(LOCKSTEP), "{name}: {refused}");
-                    println!("{name}: {refused}");
+                Err(refusal) => {
+                    assert!(refusal.reason.contains(LOCKSTEP), "{name}: {refusal}");
+                    println!("{name}: {refusal}");
                     continue;
                 }
             };
-            if let Err(what) = keeps_choices(&interp, &*selective, &some, 1) {
-                panic!("{name}, {exec:?}: {what}");
+            if let Err(error) = check_selective_expansion(&interp, &*selective, &sample, 1) {
+                panic!("{name}, {exec:?}: {error}");
             }
             println!("{name}: {} instances, {exec:?}", selective.instances().count());
         }
@@ -66,25 +66,25 @@ fn try_all(folder: &Path, states: usize) {
 }
 
 #[test]
-fn choices_of_our_models_are_kept() {
-    try_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), STATES);
+fn selective_expansion_of_own_models_agrees_with_full_expansion() {
+    check_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), STATES);
 }
 
 #[test]
-fn choices_of_models_of_the_corpus_are_kept() {
+fn selective_expansion_of_corpus_models_agrees_with_full_expansion() {
     match std::env::var_os("SPILLWAY_CORPUS") {
         None => println!("skipped: SPILLWAY_CORPUS is not set"),
         Some(corpus) => {
             for language in ["dve", "murphi", "promela"] {
-                try_all(&Path::new(&corpus).join(language), STATES / 3);
+                check_folder(&Path::new(&corpus).join(language), STATES / 3);
             }
         }
     }
 }
 
-/// The same of random models as text, in each language.
+/// Random models as text, in each language.
 #[test]
-fn choices_of_random_models_are_kept() {
+fn selective_expansion_of_random_models_agrees_with_full_expansion() {
     let seeds = if is_large() { 1000 } else { 60 };
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
         let (mut tried, mut steps) = (0, 0);
@@ -96,8 +96,8 @@ fn choices_of_random_models_are_kept() {
             for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
                 let executor = Executor::new(&interp, exec);
                 let Ok(selective) = executor.selective() else { continue };
-                if let Err(what) = keeps_choices(&interp, &*selective, &states, seed) {
-                    panic!("seed {seed}, {exec:?}: {what}\n{text}");
+                if let Err(error) = check_selective_expansion(&interp, &*selective, &states, seed) {
+                    panic!("seed {seed}, {exec:?}: {error}\n{text}");
                 }
                 tried += 1;
                 steps += states.len() / interp.width();
@@ -108,8 +108,8 @@ fn choices_of_random_models_are_kept() {
     }
 }
 
-/// What is enabled in the only initial state, each as the names and slots of its sides, and the
-/// successors by each.
+/// Returns the enabled instances of the only initial state, as the names and slots of their sides, with their
+/// successors.
 fn first_steps(
     interp: &Interp,
     selective: &dyn SelectiveStateSpace,
@@ -128,7 +128,7 @@ fn steps_of(
     let mut sets = selective.instances().sets();
     selective.enabled(state, &mut sets).unwrap();
     let name = |instance: InstanceId| {
-        let what = selective.instances().get(instance).unwrap();
+        let action_instance = selective.instances().get(instance).unwrap();
         let side = |it: spillway::analysis::instances::InstanceSide| {
             let name = interp.action_name(it.action.0);
             let values = selective.instances().values(it);
@@ -138,24 +138,24 @@ fn steps_of(
                 format!("{name}{values:?}")
             }
         };
-        match what {
+        match action_instance {
             ActionInstance::MayMove { slot, .. } => format!("may {slot} move"),
-            _ => what.sides().map(side).collect::<Vec<_>>().join(" meets "),
+            _ => action_instance.sides().map(side).collect::<Vec<_>>().join(" meets "),
         }
     };
     let successors = |instance: InstanceId| {
-        let (mut one, mut buffer) = (selective.instances().sets(), Vec::new());
-        one.clear(1);
-        one.insert(0, instance);
-        let run = |out: &mut LabelledSink| selective.expand_labelled(state, &one, out);
+        let (mut single, mut buffer) = (selective.instances().sets(), Vec::new());
+        single.clear(1);
+        single.insert(0, instance);
+        let run = |out: &mut LabelledSink| selective.expand_labelled(state, &single, out);
         let _ = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
         labelled(&buffer, interp.width()).map(|(state, _)| state.to_vec()).collect()
     };
     sets.iter(0).map(|instance| (name(instance), successors(instance))).collect()
 }
 
-/// Each with the successors as a variable has them.
-fn seen(name: &str, text: &str, variable: &str, expected: &[(&str, &[&str])]) {
+/// Checks the enabled instances of the initial state, and the values of a variable in their successors.
+fn check_first_steps(name: &str, text: &str, variable: &str, expected: &[(&str, &[&str])]) {
     let interp = interpreter(name, text.to_owned()).unwrap();
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
@@ -179,7 +179,7 @@ fn seen(name: &str, text: &str, variable: &str, expected: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn rules_are_told_apart_by_the_values_of_their_parameters() {
+fn rules_are_instances_by_their_parameter_values() {
     let text = "type small: 0..2; odd: 3..4; var x: 0..99;
         ruleset i: small; j: odd do
           rule \"set\" i > 0 ==> x := 10 * i + j; end
@@ -191,11 +191,11 @@ fn rules_are_told_apart_by_the_values_of_their_parameters() {
         ("set[2, 3]", &["23"]),
         ("set[2, 4]", &["24"]),
     ];
-    seen("rules.m", text, "x", &steps);
+    check_first_steps("rules.m", text, "x", &steps);
 }
 
 #[test]
-fn a_rendezvous_is_the_pair_of_both_sides() {
+fn a_rendezvous_is_a_pair_of_both_sides() {
     let text = "channel c; byte x = 0;
         process A { state a, b; init a; trans a -> b { sync c!1; }, a -> b { sync c!2; }; }
         process B { byte y = 0; state a, b; init a; trans a -> b { sync c?x; }; }
@@ -210,11 +210,11 @@ fn a_rendezvous_is_the_pair_of_both_sides() {
     assert!(pairs.iter().all(|(name, steps)| name.contains(" meets ") && *steps == 1), "{pairs:?}");
 }
 
-/// `else` is possible only if nothing else is, chosen or not; so is `timeout`.
+/// `else` and `timeout` depend on all instances, not only on the chosen ones.
 #[test]
-fn what_waits_for_others_does_not_depend_on_the_choice() {
-    let either = "byte x; active proctype A() { if :: x == 0 -> x = 1 :: else -> x = 2 fi }";
-    let interp = interpreter("else.pml", either.to_owned()).unwrap();
+fn else_and_timeout_are_independent_of_the_choice() {
+    let else_model = "byte x; active proctype A() { if :: x == 0 -> x = 1 :: else -> x = 2 fi }";
+    let interp = interpreter("else.pml", else_model.to_owned()).unwrap();
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
@@ -224,11 +224,11 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
         };
         let count = selective.instances().count();
         for number in 0..count {
-            let mut one = InstanceSets::new(count);
-            one.clear(1);
-            one.insert(0, InstanceId(number));
+            let mut single = InstanceSets::new(count);
+            single.clear(1);
+            single.insert(0, InstanceId(number));
             let mut buffer = Vec::new();
-            let run = |out: &mut LabelledSink| selective.expand_labelled(&state, &one, out);
+            let run = |out: &mut LabelledSink| selective.expand_labelled(&state, &single, out);
             let collected = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
             let mut sets = selective.instances().sets();
             selective.enabled(&state, &mut sets).unwrap();
@@ -236,9 +236,9 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
             assert_eq!(collected.counters.transitions, expected, "{exec:?}, {number}");
         }
     }
-    let waits =
+    let timeout_model =
         "byte x; active proctype A() { timeout -> x = 1 } active proctype B() { x == 0 -> x = 3 }";
-    let interp = interpreter("timeout.pml", waits.to_owned()).unwrap();
+    let interp = interpreter("timeout.pml", timeout_model.to_owned()).unwrap();
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
@@ -247,10 +247,10 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
         };
         let mut all = selective.instances().sets();
         selective.enabled(&state, &mut all).unwrap();
-        let able: Vec<InstanceId> = all.iter(0).collect();
-        assert_eq!(able.len(), 1, "{exec:?}: B can move, and so A cannot");
+        let enabled_instances: Vec<InstanceId> = all.iter(0).collect();
+        assert_eq!(enabled_instances.len(), 1, "{exec:?}: B can move, and so A cannot");
         all.fill(1);
-        all.remove(0, able[0]);
+        all.remove(0, enabled_instances[0]);
         let mut buffer = Vec::new();
         let run = |out: &mut LabelledSink| selective.expand_labelled(&state, &all, out);
         let collected = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
@@ -258,9 +258,9 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
     }
 }
 
-/// The step of an atomic sequence is of the instance it begins with, in all its ways.
+/// All paths of an atomic sequence belong to the instance of its first action.
 #[test]
-fn a_step_of_several_actions_is_of_the_first() {
+fn atomic_sequences_belong_to_their_first_instance() {
     let text = "byte x; active proctype A() {
         atomic { x = 1; if :: x = 2 :: x = 3 fi; x = x + 10 } }
         active proctype B() { d_step { x = 50; x = x + 1 } }";
@@ -275,10 +275,10 @@ fn a_step_of_several_actions_is_of_the_first() {
     }
 }
 
-/// An error belongs to what is chosen, also where it decides what others can do: in the guard of a
-/// branch beside `else`, in a channel or a message, in what a process is asked before it moves.
+/// A fault belongs to the chosen instance, even if it occurs in the evaluation of `else`, of a channel, of a message,
+/// or of `provided`.
 #[test]
-fn errors_belong_to_what_is_chosen() {
+fn faults_belong_to_the_chosen_instance() {
     let models = [
         "byte a[2]; byte x = 5;
         active proctype A() { do :: a[x] == 0 -> x = 7 :: else -> x = 8 od }
@@ -301,27 +301,27 @@ fn errors_belong_to_what_is_chosen() {
         for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
             let executor = Executor::new(&interp, exec);
             let selective = executor.selective().unwrap();
-            if let Err(what) = keeps_choices(&interp, &*selective, &states, 1) {
-                panic!("{text}, {exec:?}: {what}");
+            if let Err(error) = check_selective_expansion(&interp, &*selective, &states, 1) {
+                panic!("{text}, {exec:?}: {error}");
             }
         }
     }
 }
 
-/// Bytes that are no state are refused, whatever is asked.
+/// Bytes that are no state are rejected by every query.
 #[test]
-fn what_is_no_state_is_refused() {
+fn invalid_states_are_refused() {
     let text = "byte x; active proctype A() { do :: x < 5 -> x++ :: x == 5 -> x = 0 od }";
     let interp = interpreter("loop.pml", text.to_owned()).unwrap();
-    let wrong = vec![0xff; interp.width()];
-    assert!(interp.steps(&wrong).is_empty());
+    let invalid = vec![0xff; interp.width()];
+    assert!(interp.steps(&invalid).is_empty());
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         let mut sets = selective.instances().sets();
-        assert!(selective.enabled(&wrong, &mut sets).is_err());
+        assert!(selective.enabled(&invalid, &mut sets).is_err());
         sets.fill(1);
-        let run = |out: &mut LabelledSink| selective.expand_labelled(&wrong, &sets, out);
+        let run = |out: &mut LabelledSink| selective.expand_labelled(&invalid, &sets, out);
         assert!(LabelledSink::collect(interp.width(), &mut Vec::new(), run).is_err());
     }
 }

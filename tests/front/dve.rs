@@ -58,8 +58,8 @@ fn warnings(text: &str) -> String {
     render(&sources, &loaded.expect("no errors").warnings)
 }
 
-/// A model around one process.
-fn around(globals: &str, locals: &str, transitions: &str) -> String {
+/// Returns a model with one process.
+fn model_with(globals: &str, locals: &str, transitions: &str) -> String {
     format!(
         "{globals}\nprocess P {{\n{locals}\nstate a, b; init a;\ntrans {transitions};\n}}\n\
          system async;\n"
@@ -68,7 +68,7 @@ fn around(globals: &str, locals: &str, transitions: &str) -> String {
 
 /// A model whose only guard is `guard`.
 fn guarded(guard: &str) -> String {
-    around("byte x, y, z, a1[3]; const int N = 3;", "", &format!("a -> b {{ guard {guard}; }}"))
+    model_with("byte x, y, z, a1[3]; const int N = 3;", "", &format!("a -> b {{ guard {guard}; }}"))
 }
 
 fn guard(text: &str) -> String {
@@ -95,7 +95,7 @@ fn print_place(program: &Program, place: &Place) -> String {
     text
 }
 
-/// Fully bracketed, operators first.
+/// Prints an expression with all brackets and the operator first.
 fn print_expr(program: &Program, expr: &Expr) -> String {
     let print = |expr| print_expr(program, expr);
     match &expr.kind {
@@ -176,7 +176,7 @@ fn initial(program: &Program, name: &str) -> Vec<i64> {
 // ---- the language ----
 
 #[test]
-fn a_program_has_its_rules_and_one_start() {
+fn a_program_has_the_rules_of_dve_and_one_start() {
     let program = program("process P { state a; init a; } system async;");
     assert_eq!(program.name, "test");
     assert_eq!(program.schedule, Schedule::Interleaved);
@@ -193,19 +193,20 @@ fn sync_systems_move_in_lockstep() {
 }
 
 #[test]
-fn variables_have_types_owners_and_first_values() {
-    let program = program(&around("byte x = 200, y; int a1[3] = {-1, 2};", "int x = -300;", ""));
+fn variables_have_types_owners_and_initial_values() {
+    let program =
+        program(&model_with("byte x = 200, y; int a1[3] = {-1, 2};", "int x = -300;", ""));
     let owners: Vec<_> = program.variables.values().map(|v| (v.name.as_str(), v.owner)).collect();
     let process = Owner::Process(ProcessId(0));
     assert_eq!(
         owners,
         [("x", Owner::Program), ("y", Owner::Program), ("a1", Owner::Program), ("x", process)]
     );
-    let first: Vec<_> = program.variables.values().map(|v| v.initial.clone()).collect();
-    assert_eq!(first[0], [Some(200)]);
-    assert_eq!(first[1], [Some(0)]);
-    assert_eq!(first[2], [Some(-1), Some(2), Some(0)]);
-    assert_eq!(first[3], [Some(-300)]);
+    let initial_values: Vec<_> = program.variables.values().map(|v| v.initial.clone()).collect();
+    assert_eq!(initial_values[0], [Some(200)]);
+    assert_eq!(initial_values[1], [Some(0)]);
+    assert_eq!(initial_values[2], [Some(-1), Some(2), Some(0)]);
+    assert_eq!(initial_values[3], [Some(-300)]);
     assert_eq!(domain(&program, variable(&program, "x").ty), (0, 255));
     assert_eq!(domain(&program, variable(&program, "a1").ty), (-32768, 32767));
     let array = &program.types[variable(&program, "a1").ty];
@@ -214,7 +215,7 @@ fn variables_have_types_owners_and_first_values() {
 
 #[test]
 fn constants_use_those_before_them() {
-    let program = program(&around(
+    let program = program(&model_with(
         "const byte N = 3, M = N * 2 + 1; int x = M << 1; byte a1[M - N] = {N, M};",
         "const int K = -M; int y = K;",
         "a -> b { guard x == N; effect x = M + K; }",
@@ -230,9 +231,9 @@ fn constants_use_those_before_them() {
 #[test]
 fn constant_arrays_are_kept_but_never_assigned() {
     let globals = "const byte cost[2] = {5, 7}; byte x;";
-    let reads = around(globals, "", "a -> b { effect x = cost[x]; }");
+    let reads = model_with(globals, "", "a -> b { effect x = cost[x]; }");
     assert_eq!(actions(&reads), ["P.a -> b | x = cost[x]"]);
-    let writes = around(globals, "", "a -> b { effect cost[0] = 1; }");
+    let writes = model_with(globals, "", "a -> b { effect cost[0] = 1; }");
     assert!(errors(&writes).contains("`cost` is a constant and cannot be assigned"));
 }
 
@@ -261,8 +262,8 @@ fn transitions_become_actions_in_source_order() {
 }
 
 #[test]
-fn assignments_fail_on_overflow_unless_told_to_wrap() {
-    let text = around("byte x;", "", "a -> b { effect x = 1; }");
+fn assignments_fail_on_overflow_unless_they_wrap() {
+    let text = model_with("byte x;", "", "a -> b { effect x = 1; }");
     for (options, expected) in
         [(Options::default(), OverflowRule::Fails), (wrapping(), OverflowRule::Wraps)]
     {
@@ -273,7 +274,7 @@ fn assignments_fail_on_overflow_unless_told_to_wrap() {
 }
 
 #[test]
-fn untyped_channels_carry_whatever_their_uses_give() {
+fn untyped_channels_have_the_values_of_their_uses() {
     let text = "byte x; channel plain, one, two;
         process P { state a; init a; trans
             a -> a { sync plain!; }, a -> a { sync one!x; }, a -> a { sync two!{x, 2}; }; }
@@ -312,7 +313,7 @@ fn typed_channels_have_fields_and_a_buffer() {
 }
 
 #[test]
-fn processes_speak_of_one_another() {
+fn processes_read_locations_and_variables_of_each_other() {
     let text = "process P { state a; init a; trans
             a -> a { guard Q.r and Q->x == Q->y[1] + Q->K; }; }
         process Q { const byte K = 4; byte x, y[2]; state q, r; init q; } system async;";
@@ -371,7 +372,7 @@ fn sections_come_in_any_order() {
 
 #[test]
 fn local_names_hide_global_ones() {
-    let text = around("int x = -1;", "byte x = 1;", "a -> b { effect x = x; }");
+    let text = model_with("int x = -1;", "byte x = 1;", "a -> b { effect x = x; }");
     let program = program(&text);
     match &program.actions[ActionId(0)].body[0].kind {
         StmtKind::Assign { target, .. } => assert_eq!(target.root, PlaceRoot::Variable(VarId(1))),
@@ -408,7 +409,7 @@ fn operators_bind_by_level() {
 }
 
 #[test]
-fn mixed_precedence_is_read_as_in_c_with_a_warning() {
+fn mixed_precedence_follows_c_with_a_warning() {
     let cases = [
         ("x or y and z", "(Or x (And y z))", "`&&` binds tighter than `||` here"),
         ("x | y & z", "(BitOr x (BitAnd y z))", "`&` binds tighter than `|` here"),
@@ -432,7 +433,7 @@ fn operators_associate_to_the_left() {
 }
 
 #[test]
-fn chains_are_balanced_and_keep_their_order() {
+fn operator_chains_are_balanced_and_keep_their_order() {
     assert_eq!(guard("x || y || z || x"), "(Or (Or x y) (Or z x))");
 }
 
@@ -499,7 +500,7 @@ fn defines_replace_global_constants() {
 }
 
 #[test]
-fn families_of_buffers() {
+fn buffered_channels_form_families() {
     let text = "channel {byte} buf[i < 2][4]; process P { state a; init a; trans
         a -> a { guard empty(buf[1]); sync buf[0]!1; }; } system async;";
     let capacities: Vec<_> = program(text).channels.values().map(|c| c.capacity).collect();
@@ -508,7 +509,7 @@ fn families_of_buffers() {
 }
 
 #[test]
-fn an_index_that_leaves_a_family_says_for_which_member() {
+fn an_index_outside_a_family_is_reported_with_its_member() {
     let text = RING.replace("link[(i + 1) % N]", "link[i + 1]");
     let message = "error: `link` has no member 3 for i = 2";
     assert_error(&text, (4, 66), "i + 1", message);
@@ -522,15 +523,18 @@ fn a_define_must_name_a_global_constant() {
         "error: no global constant is called `Size`, so it cannot be defined\n  \
          help: its global constants are `N`"
     );
-    let bare = around("", "const byte N = 1;", "");
+    let bare = model_with("", "const byte N = 1;", "");
     assert!(errors_with(&bare, &defining("N", 5)).contains("the model has no global constants"));
     assert!(errors_with(RING, &defining("N", 300)).contains("`N` is a byte (0 to 255)"));
 }
 
-// ---- what happens ----
+// ---- execution ----
 
-/// What is found in all states of a model, interpreted and compiled, deadlocks aside.
-fn found(text: &str, options: &Options) -> (search::SearchOutcome, Vec<(Violation, u64, u64)>) {
+/// Returns the outcome of a search of all states, interpreted and compiled, and the findings other than deadlocks.
+fn search_results(
+    text: &str,
+    options: &Options,
+) -> (search::SearchOutcome, Vec<(Violation, u64, u64)>) {
     let program = loaded_with(text, options).program;
     validate(&program).unwrap();
     let interp = Interp::new(program).unwrap();
@@ -556,8 +560,8 @@ fn values_sent_by_rendezvous_must_fit_the_fields() {
     };
     let plain = Options::default();
     for channel in ["{byte} c[0]", "{byte} c"] {
-        let (outcome, found) = found(&model(channel, 44), &plain);
-        // The receiver's action is the second.
+        let (outcome, found) = search_results(&model(channel, 44), &plain);
+        // The receiver's action is the second one.
         assert_eq!(found, [(Violation::Fault(FaultKind::Range, 1), 0, 1)], "{channel}");
         assert_eq!((outcome.states(), outcome.counters.transitions), (1, 0));
     }
@@ -567,20 +571,20 @@ fn values_sent_by_rendezvous_must_fit_the_fields() {
         ("{int} c[0]", 300, plain.clone()),
         ("c", 300, plain),
     ] {
-        let (outcome, found) = found(&model(channel, expected), &options);
+        let (outcome, found) = search_results(&model(channel, expected), &options);
         assert_eq!((found, outcome.states()), (vec![], 2), "{channel}");
     }
 }
 
 #[test]
-fn an_error_in_an_assertion_is_an_error() {
+fn a_fault_in_an_assertion_is_a_violation() {
     let text = "byte zero; byte one = 1; byte a[2];
         process P { state s, t, u; init s;
             assert s 1 / zero == 0, t a[one + 1] == 0, u a[one] == 1;
             trans s -> t {}, t -> u {}; }
         system async;";
-    let (outcome, found) = found(text, &Options::default());
-    // Judging is numbered behind the actions and the start.
+    let (outcome, found) = search_results(text, &Options::default());
+    // The evaluations of assertions are numbered after the actions and the start.
     let expected = [
         (Violation::Property(2), 2, 1),
         (Violation::Fault(FaultKind::Index, 4), 1, 1),
@@ -595,13 +599,13 @@ fn an_error_in_an_assertion_is_an_error() {
 // ---- diagnostics ----
 
 #[test]
-fn where_all_move_at_once_there_is_no_rendezvous() {
+fn sync_systems_have_no_rendezvous() {
     let process = "process P { state a; init a; }\nsystem sync;";
-    for (channel, at, name) in
+    for (channel, position, name) in
         [("channel c;", (1, 9), "c"), ("channel {byte} ch[2], d[0];", (1, 23), "d")]
     {
         let text = format!("{channel}\n{process}");
-        assert_error(&text, at, name, "is a rendezvous, which a `system sync` cannot have");
+        assert_error(&text, position, name, "is a rendezvous, which a `system sync` cannot have");
     }
     let family = format!("channel link[i < 3];\n{process}");
     assert_eq!(errors(&family).matches("error:").count(), 1);
@@ -620,7 +624,7 @@ fn a_define_of_any_size_wraps() {
 #[test]
 fn a_diagnostic_shows_the_place() {
     assert_eq!(
-        errors(&around("byte counter;", "", "a -> b { guard conter == 1; }")),
+        errors(&model_with("byte counter;", "", "a -> b { guard conter == 1; }")),
         "models/test.dve:5:22: error: no variable or constant is called `conter`
    |
  5 | trans a -> b { guard conter == 1; };
@@ -629,7 +633,7 @@ fn a_diagnostic_shows_the_place() {
     );
 }
 
-/// What is wrong with a model: line, column, the text under the caret, and a part of the message.
+/// Checks the first error of a model: its line, its column, the text at the caret, and a part of the message.
 fn assert_error(text: &str, (line, column): (usize, usize), marked: &str, message: &str) {
     let (sources, loaded) = load_with(text, &Options::default());
     let errors = loaded.err().unwrap_or_else(|| panic!("accepted: {text}"));
@@ -640,16 +644,16 @@ fn assert_error(text: &str, (line, column): (usize, usize), marked: &str, messag
     assert_eq!(sources.text(errors[0].span), marked, "{shown}");
 }
 
-/// The same for what stands in the only transition, on line 5 of the model.
-fn assert_wrong(globals: &str, inside: &str, marked: &str, message: &str) {
-    let text = around(globals, "", &format!("a -> b {{ {inside} }}"));
+/// Checks the first error in the only transition, on line 5 of the model.
+fn assert_error_in_transition(globals: &str, inside: &str, marked: &str, message: &str) {
+    let text = model_with(globals, "", &format!("a -> b {{ {inside} }}"));
     let line = text.lines().nth(4).expect("five lines");
     let column = line.find(marked).expect("the marked text") + 1;
     assert_error(&text, (5, column), marked, message);
 }
 
 #[test]
-fn misused_names_are_told_what_they_are() {
+fn misused_names_are_reported_with_their_kind() {
     let globals = "byte x, arr[2]; const byte N = 1; channel c, d; channel {byte, byte} two[2];";
     let cases = [
         ("guard arr == 1;", "arr", "`arr` is an array, and this names no element"),
@@ -666,7 +670,7 @@ fn misused_names_are_told_what_they_are() {
         ("guard 99999999999 == x;", "99999999999", "this number does not fit into 32 bits"),
     ];
     for (inside, marked, message) in cases.into_iter() {
-        assert_wrong(globals, inside, marked, message);
+        assert_error_in_transition(globals, inside, marked, message);
     }
     let kinds = [
         ("guard P == 1;", "expected a variable or constant, but `P` is a process"),
@@ -679,7 +683,7 @@ fn misused_names_are_told_what_they_are() {
         ("effect y = 1;", "no variable or constant is called `y`"),
     ];
     for (inside, message) in kinds {
-        let shown = errors(&around(globals, "", &format!("a -> b {{ {inside} }}")));
+        let shown = errors(&model_with(globals, "", &format!("a -> b {{ {inside} }}")));
         assert!(shown.contains(message), "{shown}");
     }
 }
@@ -743,7 +747,7 @@ fn processes_are_checked() {
 }
 
 #[test]
-fn syntax_errors_say_what_was_expected() {
+fn syntax_errors_name_the_expected_tokens() {
     let cases = [
         ("", (1, 1), "the file holds no model"),
         (" // nothing\n", (2, 1), "the file holds no model"),
@@ -803,7 +807,8 @@ fn uses_of_an_untyped_channel_must_agree() {
 
 #[test]
 fn surplus_values_and_indices_out_of_range_are_warnings() {
-    let text = around("byte s[2] = {1, 0, 0}, x;", "", "a -> b { guard x == 1 and s[2] == 0; }");
+    let text =
+        model_with("byte s[2] = {1, 0, 0}, x;", "", "a -> b { guard x == 1 and s[2] == 0; }");
     assert_eq!(
         warnings(&text),
         "models/test.dve:1:20: warning: `s` has 2 elements, but 3 values are given
@@ -820,17 +825,17 @@ models/test.dve:5:35: warning: `s` has no element 2: a step that gets here fails
 }
 
 #[test]
-fn first_values_wrap_with_a_warning_if_asked_to() {
-    let loaded = loaded_with(&around("byte x = 300; int y = 40000;", "", ""), &wrapping());
+fn initial_values_wrap_with_a_warning_if_selected() {
+    let loaded = loaded_with(&model_with("byte x = 300; int y = 40000;", "", ""), &wrapping());
     assert_eq!(initial(&loaded.program, "x"), [44]);
     assert_eq!(initial(&loaded.program, "y"), [-25536]);
     assert_eq!(loaded.warnings.len(), 2);
 }
 
 #[test]
-fn errors_are_ordered_and_not_too_many() {
+fn errors_are_sorted_and_limited() {
     let transitions: Vec<_> = (0..500).map(|i| format!("a -> b {{ guard v{i}; }}")).collect();
-    let (_, loaded) = load_with(&around("", "", &transitions.join(",\n")), &Options::default());
+    let (_, loaded) = load_with(&model_with("", "", &transitions.join(",\n")), &Options::default());
     let errors = loaded.expect_err("unknown names");
     assert_eq!(errors.len(), 21);
     assert!(errors[..20].is_sorted_by_key(|error| error.span));
@@ -838,7 +843,7 @@ fn errors_are_ordered_and_not_too_many() {
 }
 
 #[test]
-fn an_error_in_a_family_is_said_once() {
+fn an_error_in_a_family_is_reported_once() {
     let text = RING.replace("byte x = i", "byte x = j");
     let (_, loaded) = load_with(&text, &Options::default());
     assert_eq!(loaded.expect_err("unknown name").len(), 1);
@@ -848,7 +853,7 @@ fn an_error_in_a_family_is_said_once() {
 fn huge_states_are_refused() {
     let distinct: String = (0..17).map(|i| format!("byte a{i}[65536]; ")).collect();
     assert!(
-        errors(&around(&distinct, "", "")).contains("a state holds more than 1048576 integers")
+        errors(&model_with(&distinct, "", "")).contains("a state holds more than 1048576 integers")
     );
     let family = "process P[i < 65536] { byte x[65536]; state a; init a; } system async;";
     assert!(errors(family).contains("a state holds more than"));
@@ -882,7 +887,7 @@ fn long_chains_are_not_deep() {
 }
 
 #[test]
-fn ten_megabytes_of_garbage_are_one_message() {
+fn ten_megabytes_of_garbage_cause_one_message() {
     for piece in ["(", "{", "[", "process ", "byte x = ((((", "\u{1F980}", "a", "1", "/*", "\\"] {
         let text = piece.repeat(BIG / piece.len());
         let (sources, loaded) = load_with(&text, &Options::default());
@@ -894,8 +899,8 @@ fn ten_megabytes_of_garbage_are_one_message() {
     assert!(errors(&long_name).len() < 1000);
 }
 
-/// Words of the language, strung together at random.
-fn soup() -> impl Strategy<Value = String> {
+/// Generates random words of the language.
+fn random_words() -> impl Strategy<Value = String> {
     let words = [
         "process", "P", "{", "}", "state", "a", "b", ",", ";", "init", "trans", "->", "guard",
         "sync", "effect", "c", "!", "?", "x", "=", "==", "1", "(", ")", "[", "]", "system",
@@ -905,13 +910,13 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..80).prop_map(|w| w.join(" "))
 }
 
-/// A model with a piece of soup in a place where much is understood.
-fn peppered() -> impl Strategy<Value = String> {
+/// Generates models with random words in expressions.
+fn models_with_random_expressions() -> impl Strategy<Value = String> {
     let names = ["x", "y", "arr", "N", "c", "buf", "P", "Q", "Q[1]", "a", "i", "Q_0", "zzz"];
     let signs = ["+", "-", "/", "<<", "and", "[", "]", "(", ")", "->x", ".a", "==", "1", "9", "!"];
     let words: Vec<&str> = names.into_iter().chain(signs).collect();
-    let some = || prop::collection::vec(prop::sample::select(words.clone()), 1..6);
-    (some(), some(), some()).prop_map(|(size, guard, effect)| {
+    let words_of = || prop::collection::vec(prop::sample::select(words.clone()), 1..6);
+    (words_of(), words_of(), words_of()).prop_map(|(size, guard, effect)| {
         format!(
             "const int N = {}; byte x, y, arr[4]; channel c; channel {{byte}} buf[2];
              process P {{ state a, b; init a; }}
@@ -940,13 +945,13 @@ proptest! {
     }
 
     #[test]
-    fn any_words_are_read_without_panic(text in soup()) {
+    fn any_words_are_read_without_panic(text in random_words()) {
         let (sources, loaded) = load_with(&text, &Options::default());
         loaded.err().iter().for_each(|errors| drop(render(&sources, errors)));
     }
 
     #[test]
-    fn any_expressions_are_read_without_panic(text in peppered()) {
+    fn any_expressions_are_read_without_panic(text in models_with_random_expressions()) {
         let (sources, loaded) = load_with(&text, &wrapping());
         loaded.err().iter().for_each(|errors| drop(render(&sources, errors)));
     }

@@ -100,7 +100,7 @@ fn function(name: &str, result: Option<TypeId>, body: Vec<Stmt>) -> Function {
     Function { name: name.into(), parameters: vec![], result, body, whole: false, span: NOWHERE }
 }
 
-/// A program and the names of what is in it.
+/// A program and the identifiers of its parts.
 struct Model {
     program: Program,
     truth: TypeId,
@@ -197,7 +197,7 @@ impl Model {
     }
 }
 
-/// The base: right in every respect.
+/// A valid program with almost every construct.
 fn model() -> Model {
     let (var, channel, process) = (VarId(0), ChannelId(0), ProcessId(0));
     let mut m = Model {
@@ -224,16 +224,16 @@ fn model() -> Model {
         go: ActionId(0),
         rule: ActionId(0),
     };
-    declare(&mut m);
-    processes(&mut m);
-    functions(&mut m);
-    steps(&mut m);
-    ends(&mut m);
+    add_declarations(&mut m);
+    add_processes(&mut m);
+    add_functions(&mut m);
+    add_actions(&mut m);
+    add_starts_and_properties(&mut m);
     m.program.number_exprs();
     m
 }
 
-fn declare(m: &mut Model) {
+fn add_declarations(m: &mut Model) {
     let colors = ["idle", "busy", "timeout"].map(String::from).to_vec();
     let color = m.program.enums.push(EnumType { name: "Phase".into(), values: colors });
     let set = m.program.scalarsets.push(Scalarset { name: "Node".into(), size: 3 });
@@ -264,7 +264,7 @@ fn declare(m: &mut Model) {
     m.queue = m.channel("queue", Owner::Program, 4, &[phase, m.byte]);
 }
 
-fn processes(m: &mut Model) {
+fn add_processes(m: &mut Model) {
     let mut wait = location("wait");
     wait.urgency = Urgency::Committed;
     wait.progress = true;
@@ -286,7 +286,7 @@ fn processes(m: &mut Model) {
     m.program.processes[m.worker].parameters = vec![m.mine];
 }
 
-fn functions(m: &mut Model) {
+fn add_functions(m: &mut Model) {
     let compare = bin(BinaryOp::Less, local(0), local(1));
     let choose = ExprKind::Conditional(Box::new(compare), Box::new(local(1)), Box::new(local(0)));
     let body = vec![s(StmtKind::Return(Some(e(choose))))];
@@ -304,7 +304,7 @@ fn functions(m: &mut Model) {
     m.program.functions[m.reset].parameters = vec![argument(0, "turn", m.byte, true)];
 }
 
-fn steps(m: &mut Model) {
+fn add_actions(m: &mut Model) {
     let max =
         ExprKind::Call(m.max, vec![CallArgument::Value(read(m.turn)), CallArgument::Value(c(3))]);
     m.go = m.action("ncs -> wait", Some((m.client, 0, 1)));
@@ -460,10 +460,10 @@ fn rule_body(m: &Model) -> Vec<Stmt> {
     ]
 }
 
-/// The property that a statement meets.
+/// The property that a `cover` statement satisfies.
 const REACHED: PropertyId = PropertyId(4);
 
-fn ends(m: &mut Model) {
+fn add_starts_and_properties(m: &mut Model) {
     let body = vec![assign(place(m.turn), local(0))];
     let parameters = vec![parameter(0, "t", m.byte)];
     m.program.starts.push(StartRule { name: "any turn".into(), parameters, body, span: NOWHERE });
@@ -482,11 +482,11 @@ fn ends(m: &mut Model) {
     m.program.properties.push(property("over", PropertyKind::AtEnd(done)));
     let reached = m.program.properties.push(property("first", PropertyKind::Reached));
     assert_eq!(reached, REACHED);
-    claims(m);
+    add_claim(m);
 }
 
-/// Waits for a turn, asserts something about it and is at its end.
-fn claims(m: &mut Model) {
+/// Adds a claim that waits for a turn, asserts a condition and ends.
+fn add_claim(m: &mut Model) {
     let at = |from, to, action| ClaimMove { from: LocationId(from), to: LocationId(to), action };
     let done = Location { valid_end: true, ..location("done") };
     let locations = [location("1:2"), done].into_iter().collect();
@@ -514,7 +514,7 @@ fn claims(m: &mut Model) {
     m.program.properties.push(property("never_0", PropertyKind::Claim(Box::new(claim))));
 }
 
-/// The claim of the model.
+/// Returns the claim of the model.
 fn claim(m: &mut Model) -> &mut Claim {
     let last = m.program.properties.keys().last().unwrap();
     match &mut m.program.properties[last].kind {
@@ -631,7 +631,7 @@ claim never_0 {
 "#;
 
 #[test]
-fn the_print_is_as_agreed() {
+fn the_printed_form_is_unchanged() {
     let printed = text::print(&model().program).to_string();
     if printed != GOLDEN {
         println!("{printed}");
@@ -640,14 +640,15 @@ fn the_print_is_as_agreed() {
 }
 
 #[test]
-fn the_base_is_valid() {
+fn the_base_program_is_valid() {
     assert_eq!(validate(&model().program), Ok(()));
 }
 
 type Change = fn(&mut Model);
 
-/// Makes a program with one action, which communicates over a queue of two bytes. No process comes and goes.
-fn alone(m: &mut Model, communication: fn(ChannelRef) -> Communication) {
+/// Replaces the program by one with a single action, which communicates over a queue of two bytes. There are no dynamic
+/// processes.
+fn single_action_program(m: &mut Model, communication: fn(ChannelRef) -> Communication) {
     m.program = Program { name: "alone".into(), ..Program::default() };
     let byte = m.program.types.push(scalar(Domain::Range { low: 0, high: 255 }));
     let queue = m.channel("queue", Owner::Program, 1, &[byte, byte]);
@@ -658,8 +659,8 @@ fn alone(m: &mut Model, communication: fn(ChannelRef) -> Communication) {
     m.program.starts.push(StartRule { name: "start".into(), parameters, body, span: NOWHERE });
 }
 
-/// What breaks each rule, and no other.
-const BREACHES: &[(Rule, Change)] = &[
+/// Changes that violate a rule, and no other rule.
+const VIOLATIONS: &[(Rule, Change)] = &[
     (Rule::Ids, |m| m.go().guard = Some(read(VarId(99)))),
     (Rule::Ids, |m| m.go().edge.as_mut().unwrap().to = LocationId(3)),
     (Rule::Ids, |m| m.program.variables[m.x].owner = Owner::Process(ProcessId(9))),
@@ -782,8 +783,10 @@ const BREACHES: &[(Rule, Change)] = &[
         let over = m.program.variables[m.bag].ty;
         m.go().body = vec![for_each(0, over, vec![])];
     }),
-    (Rule::MessageArity, |m| alone(m, |queue| send(queue, vec![c(0)]))),
-    (Rule::MessageArity, |m| alone(m, |queue| receive(queue, vec![ReceivePattern::Any; 3]))),
+    (Rule::MessageArity, |m| single_action_program(m, |queue| send(queue, vec![c(0)]))),
+    (Rule::MessageArity, |m| {
+        single_action_program(m, |queue| receive(queue, vec![ReceivePattern::Any; 3]))
+    }),
     (Rule::Buffered, |m| m.go().guard = Some(e(ExprKind::Length(ChannelRef::Named(m.meet))))),
     (Rule::Buffered, |m| {
         let meeting = receive(ChannelRef::Named(m.meet), vec![ReceivePattern::Any; 2]);
@@ -898,25 +901,25 @@ const BREACHES: &[(Rule, Change)] = &[
 ];
 
 #[test]
-fn each_breach_is_refused_by_its_rule() {
-    for (at, (rule, change)) in BREACHES.iter().enumerate() {
+fn each_violation_is_reported_by_its_rule() {
+    for (at, (rule, change)) in VIOLATIONS.iter().enumerate() {
         let mut model = model();
         change(&mut model);
         let problems = validate(&model.program).expect_err(&format!("breach {at} of {rule:?}"));
-        let all = problems.iter().all(|problem| problem.rule == *rule);
-        assert!(all, "breach {at} of {rule:?}: {problems:#?}");
+        let is_reported = problems.iter().all(|problem| problem.rule == *rule);
+        assert!(is_reported, "breach {at} of {rule:?}: {problems:#?}");
     }
 }
 
 #[test]
-fn each_rule_is_broken_once() {
+fn each_rule_is_violated_at_least_once() {
     for rule in Rule::ALL {
-        assert!(BREACHES.iter().any(|(broken, _)| broken == rule), "nothing breaks {rule:?}");
+        assert!(VIOLATIONS.iter().any(|(broken, _)| broken == rule), "nothing breaks {rule:?}");
     }
 }
 
 #[test]
-fn one_fault_is_one_problem_with_its_place() {
+fn one_violation_is_one_problem_with_its_place() {
     let mut model = model();
     let span = Span::new(0, 3..9);
     model.go().guard = Some(Expr { span, ..local(5) });
@@ -1003,7 +1006,7 @@ const CHANGES: &[Change] = &[
 ];
 
 #[test]
-fn what_differs_in_meaning_differs_in_print() {
+fn programs_of_different_meaning_print_differently() {
     let mut seen = vec![text::print(&model().program).to_string()];
     for (at, change) in CHANGES.iter().enumerate() {
         let mut model = model();
@@ -1015,7 +1018,7 @@ fn what_differs_in_meaning_differs_in_print() {
 }
 
 #[test]
-fn spans_do_not_show() {
+fn spans_are_not_printed() {
     let mut model = model();
     model.go().span = Span::new(0, 1..2);
     model.program.variables[VarId(0)].span = Span::new(0, 1..2);
@@ -1023,7 +1026,7 @@ fn spans_do_not_show() {
 }
 
 #[test]
-fn parentheses_are_those_needed() {
+fn only_necessary_parentheses_are_printed() {
     use BinaryOp::*;
     let model = model();
     let (x, y) = (|| read(model.turn), || c(2));
@@ -1053,7 +1056,7 @@ fn parentheses_are_those_needed() {
 }
 
 #[test]
-fn names_that_clash_are_told_apart() {
+fn clashing_names_are_disambiguated() {
     let mut model = model();
     let second = model.variable("turn", model.byte, vec![Some(0)]);
     let state = model.variable("idle", model.byte, vec![Some(0)]);
@@ -1071,7 +1074,7 @@ fn names_that_clash_are_told_apart() {
 }
 
 #[test]
-fn long_chains_need_no_deep_stack() {
+fn long_operator_chains_need_no_deep_stack() {
     let model = model();
     let mut sum = read(model.turn);
     for _ in 0..20_000 {
@@ -1087,7 +1090,7 @@ fn long_chains_need_no_deep_stack() {
 
 /// A procedure that swaps two places given by reference, through a local variable.
 #[test]
-fn places_begin_at_references_and_local_variables() {
+fn places_may_start_at_references_and_local_variables() {
     let byte = TypeId(0);
     let local = |number| Place { root: PlaceRoot::Local(LocalId(number)), ..place(VarId(0)) };
     let get = |place: Place| e(ExprKind::Read(place));
@@ -1135,6 +1138,6 @@ fn places_begin_at_references_and_local_variables() {
 }
 
 #[test]
-fn the_validator_knows_how_many_bits_can_be_searched() {
+fn the_validator_has_the_state_size_of_the_search() {
     assert_eq!(spillway::ir::validate::STATE_BITS_MAX, 8 * spill::WIDTH_MAX as u64);
 }

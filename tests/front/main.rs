@@ -3,10 +3,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod contest;
 mod dve;
 mod dve_corpus;
 mod ir;
+mod mcc_properties;
 mod murphi;
 mod murphi_accepted;
 mod murphi_corpus;

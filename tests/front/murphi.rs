@@ -30,7 +30,7 @@ fn explore(model: &dyn StateSpace) -> search::SearchOutcome {
         .unwrap()
 }
 
-/// The value of the variable `x` in every state of a model, in the order of exploration, once each.
+/// Returns the value of the variable `x` in every state, in the order of exploration, without repetitions.
 fn values_of_x(text: &str) -> Vec<String> {
     let model = load(text);
     let mut seen: Vec<Vec<u8>> = Vec::new();
@@ -54,13 +54,13 @@ fn values_of_x(text: &str) -> Vec<String> {
     values
 }
 
-/// The value of `x` after a body has run at the start.
-fn computed(declarations: &str, body: &str) -> String {
+/// Returns the value of `x` after a body has run at the start.
+fn value_after(declarations: &str, body: &str) -> String {
     let text = format!("{declarations} rule true ==> end; startstate {body} end;");
     values_of_x(&text).remove(0)
 }
 
-/// The kind and message of the fault that a body meets at the start.
+/// Returns the kind and message of the fault of a body at the start.
 fn fault(declarations: &str, body: &str) -> (FaultKind, String) {
     let model = load(&format!("{declarations} rule true ==> end; startstate {body} end;"));
     match model.starts().remove(0).outcome {
@@ -72,7 +72,7 @@ fn fault(declarations: &str, body: &str) -> (FaultKind, String) {
 const NUMBER: &str = "var x: 0..99; y: 0..9; a: array [0..3] of 0..9;";
 
 #[test]
-fn expressions_have_the_levels_of_the_manual() {
+fn operator_precedence_follows_the_manual() {
     let cases = [
         ("x := 2 + 3 * 4", "14"),
         ("x := 7 / 2 + 7 % 4", "6"),
@@ -91,12 +91,12 @@ fn expressions_have_the_levels_of_the_manual() {
         ("x := exists i := 1 to 9 by 4 do i = 4 end ? 1 : 2", "2"),
     ];
     for (body, expected) in cases {
-        assert_eq!(computed(NUMBER, body), expected, "{body}");
+        assert_eq!(value_after(NUMBER, body), expected, "{body}");
     }
 }
 
 #[test]
-fn statements_do_what_they_say() {
+fn statements_have_their_meaning() {
     let cases = [
         ("x := 0; for i := 0 to 6 by 3 do x := x + i; end", "9"),
         ("x := 0; for i: 1..2; j: 1..2 do x := x * 3 + i * j; end", "55"),
@@ -113,12 +113,12 @@ fn statements_do_what_they_say() {
         ("x := y", "undefined"),
     ];
     for (body, expected) in cases {
-        assert_eq!(computed(NUMBER, body), expected, "{body}");
+        assert_eq!(value_after(NUMBER, body), expected, "{body}");
     }
 }
 
 #[test]
-fn faults_are_told_with_their_values() {
+fn faults_are_reported_with_their_values() {
     let cases = [
         ("x := 100", FaultKind::Range, "100"),
         ("x := 0; for i := 3 to 1 by -1 do x := x * 10 + i; end", FaultKind::Range, "321"),
@@ -132,13 +132,16 @@ fn faults_are_told_with_their_values() {
         ("error \"stop here\"", FaultKind::Error, "stop here"),
     ];
     for (body, kind, message) in cases {
-        let (found, told) = fault(NUMBER, body);
-        assert!(found == kind && told.contains(message), "{body}: {found:?} {told}");
+        let (found, found_message) = fault(NUMBER, body);
+        assert!(
+            found == kind && found_message.contains(message),
+            "{body}: {found:?} {found_message}"
+        );
     }
 }
 
 #[test]
-fn functions_have_copies_references_results_and_effects() {
+fn functions_have_copied_and_reference_parameters_results_and_effects() {
     let functions = "
         type Pair: record l, r: 0..9; end;
         var x: 0..99; y: 0..9; p: Pair;
@@ -166,7 +169,7 @@ fn functions_have_copies_references_results_and_effects() {
         ("y := 3; draw(); x := y", "4"),
     ];
     for (body, expected) in cases {
-        assert_eq!(computed(functions, body), expected, "{body}");
+        assert_eq!(value_after(functions, body), expected, "{body}");
     }
     let (kind, message) = fault(functions, "x := sign(0)");
     assert!(kind == FaultKind::Undefined && message.contains("sign ends"), "{message}");
@@ -175,7 +178,7 @@ fn functions_have_copies_references_results_and_effects() {
 }
 
 #[test]
-fn unions_keep_their_members_apart() {
+fn unions_distinguish_their_members() {
     let unions = "
         type A: enum { a0, a1 }; B: scalarset(2); C: enum { c0 };
              U: union { A, B, C }; V: union { C, B };
@@ -194,14 +197,14 @@ fn unions_keep_their_members_apart() {
         ("for i: B do b := i; end; u := b; v := u; b := v; x := (u = b) ? 4 : 5", "4"),
     ];
     for (body, expected) in cases {
-        assert_eq!(computed(unions, body), expected, "{body}");
+        assert_eq!(value_after(unions, body), expected, "{body}");
     }
     let (kind, message) = fault(unions, "u := a0; v := u");
     assert!(kind == FaultKind::Range && message.contains("another member"), "{message}");
 }
 
 #[test]
-fn multisets_are_bags_whose_positions_last_a_step() {
+fn multiset_positions_are_stable_within_a_step() {
     let bag = "type M: record v: 0..9; end; var x: 0..99; m: multiset [3] of M; e: M;
         procedure add(v: 0..9); var n: M; begin n.v := v; multisetadd(n, m); end;";
     let cases = [
@@ -217,13 +220,13 @@ fn multisets_are_bags_whose_positions_last_a_step() {
         ("add(4); add(5); multisetremove(0, m); add(6); x := m[0].v", "6"),
     ];
     for (body, expected) in cases {
-        assert_eq!(computed(bag, body), expected, "{body}");
+        assert_eq!(value_after(bag, body), expected, "{body}");
     }
     let (kind, message) = fault(bag, "add(1); add(1); add(1); add(1)");
     assert!(kind == FaultKind::Limit && message.contains("holds its 3"), "{message}");
     let (kind, message) = fault(bag, "add(1); x := m[1].v");
     assert!(kind == FaultKind::Index && message.contains("no element"), "{message}");
-    // Equal bags are equal states, and each element is chosen, repeats included.
+    // Equal multisets are equal states. Each element is chosen, including repetitions.
     let text = format!(
         "{bag} ruleset v: 1..2 do rule multisetcount(i: m, true) < 3 ==> add(v); end; end;
          choose i: m do rule true ==> multisetremove(i, m); end; end; startstate x := 0; end;"
@@ -233,25 +236,25 @@ fn multisets_are_bags_whose_positions_last_a_step() {
 }
 
 #[test]
-fn rules_parameters_priorities_and_assumptions_decide_about_steps() {
+fn parameters_priorities_and_assumptions_determine_steps() {
     let rules = "var x: 0..9;
         ruleset i: 1..3; j := 0 to 2 by 2 do rule x = 0 ==> x := i + j; end; end;
         startstate x := 0; end;";
     assert_eq!(values_of_x(rules), ["0", "1", "3", "2", "4", "5"]);
-    let first = "var x: 0..9;
+    let with_priority = "var x: 0..9;
         rule 2 x < 9 ==> x := x + 1; end; rule x = 3 ==> x := 0; end; startstate x := 0; end;";
-    assert_eq!(values_of_x(first), ["0", "1", "2", "3"]);
-    let left_out = "var x: 0..9;
+    assert_eq!(values_of_x(with_priority), ["0", "1", "2", "3"]);
+    let with_assumptions = "var x: 0..9;
         rule x < 9 ==> x := x + 1; end; rule x > 0 ==> x := 0; assume x = 1; end;
         startstate x := 0; end; assume \"small\" x < 4;";
-    assert_eq!(values_of_x(left_out), ["0", "1", "2", "3"]);
+    assert_eq!(values_of_x(with_assumptions), ["0", "1", "2", "3"]);
     let starts = "var x: 0..9; ruleset i: 2..4 do startstate x := i; end; end;
         startstate x := 3; end; rule \"rest\" x := x; end;";
     assert_eq!(values_of_x(starts), ["2", "3", "4"]);
 }
 
 #[test]
-fn a_state_that_only_stutters_is_a_deadlock_unless_told_otherwise() {
+fn stuttering_states_are_deadlocks_unless_disabled() {
     let text = "var x: 0..1; rule x = 0 ==> x := 1; end; rule x = 1 ==> x := 1; end;
         startstate x := 0; end;";
     assert_eq!(explore(&load(text)).deadlocks(), 1);
@@ -260,7 +263,7 @@ fn a_state_that_only_stutters_is_a_deadlock_unless_told_otherwise() {
 }
 
 #[test]
-fn invariants_are_of_all_parameters_and_elements() {
+fn invariants_cover_all_parameters_and_elements() {
     let text = "type T: 0..2; var x: T; m: multiset [2] of T;
         rule x < 2 ==> x := x + 1; multisetadd(x, m); end; rule x = 2 ==> x := 2; end;
         startstate x := 0; end;
@@ -271,13 +274,13 @@ fn invariants_are_of_all_parameters_and_elements() {
     let counts: Vec<u64> =
         (0..3).map(|at| outcome.findings.count(Violation::Property(at))).collect();
     assert_eq!(counts, [1, 1, 0]);
-    // What cannot be judged is an error: judging is numbered behind two actions and a start.
+    // An invariant that cannot be evaluated is a fault. Evaluations are numbered after two actions and a start.
     assert_eq!(outcome.findings.count(Violation::Fault(FaultKind::Index, 2 + 1 + 2)), 3);
 }
 
-/// Rumur's states, rules fired and whether it finds a deadlock.
+/// The counts are Rumur's: states, fired rules, and whether there is a deadlock.
 #[test]
-fn steps_to_states_that_an_assumption_leaves_out_are_counted() {
+fn steps_to_excluded_states_are_counted() {
     let begin = "var x: 0..3; y: boolean; startstate x := 1; y := true; end;";
     let up = "rule x < 3 ==> begin x := x + 1;";
     let cases = [
@@ -324,8 +327,8 @@ fn steps_to_states_that_an_assumption_leaves_out_are_counted() {
     assert_eq!((outcome.states(), outcome.counters.transitions), (10, 45));
 }
 
-/// A model with a mistake, what is said of it, and the advice, if there is any.
-const WRONG: &[(&str, &str, &str)] = &[
+/// Models with a mistake, the error message, and the help, if there is any.
+const INVALID_MODELS: &[(&str, &str, &str)] = &[
     ("var x: 0..1; rule x = 0 ==> x := 1; startstate end;", "model.m:1:37", "`rule` of line 1"),
     (
         "var x: 0..1;\nrule x = 0 ==>\n  if x = 0 then x := 1;\nend;\nstartstate x := 0; end;",
@@ -463,21 +466,21 @@ const WRONG: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn mistakes_are_told_with_their_place_and_a_hint() {
-    for (text, message, help) in WRONG {
+fn mistakes_are_reported_with_place_and_help() {
+    for (text, message, help) in INVALID_MODELS {
         match load_with(text, &Options::default()) {
             Ok(_) => panic!("accepted: {text}"),
-            Err(told) => {
-                assert!(told.contains(message), "{text}\nwanted: {message}\n{told}");
-                assert!(told.contains(help), "{text}\nwanted: {help}\n{told}");
-                assert!(told.contains("error: "), "{told}");
+            Err(error) => {
+                assert!(error.contains(message), "{text}\nwanted: {message}\n{error}");
+                assert!(error.contains(help), "{text}\nwanted: {help}\n{error}");
+                assert!(error.contains("error: "), "{error}");
             }
         }
     }
 }
 
 #[test]
-fn every_prefix_of_a_model_is_refused_or_right() {
+fn prefixes_of_a_model_cause_no_panic() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models/murphi");
     let text = std::fs::read_to_string(folder.join("directory_net.m")).unwrap();
     for end in (0..text.len()).step_by(7).filter(|&end| text.is_char_boundary(end)) {
@@ -488,7 +491,7 @@ fn every_prefix_of_a_model_is_refused_or_right() {
 }
 
 #[test]
-fn constants_are_replaced_from_outside() {
+fn constants_are_replaced_by_options() {
     let text = "const N: 2; var x: 0..9; rule x < N ==> x := x + 1; end; startstate x := 0; end;";
     let defines = |name: &str, value| Options {
         defines: vec![(name.to_owned(), value)],

@@ -32,9 +32,8 @@ fn explore(model: &dyn StateSpace) -> SearchOutcome {
         .unwrap()
 }
 
-/// What a search finds, by the interpreter and by compiled code: states, transitions, deadlocks, and
-/// steps that fail.
-fn counted(text: &str) -> [u64; 4] {
+/// Returns the counts of a search, with both executors: states, transitions, deadlocks, and failing steps.
+fn counts_of(text: &str) -> [u64; 4] {
     let interp = load(text);
     let found = [explore(&interp), explore(&Jit::new(&interp).unwrap())].map(|it| {
         let faults = it.findings.iter().filter(|(kind, _)| matches!(kind, Violation::Fault(..)));
@@ -44,7 +43,7 @@ fn counted(text: &str) -> [u64; 4] {
     found[0]
 }
 
-/// The reachable states, one after another.
+/// Returns the reachable states, one after another.
 fn reachable(model: &Interp) -> Vec<u8> {
     let (mut seen, mut next) = (Vec::new(), model.starts());
     while let Some(step) = next.pop() {
@@ -57,7 +56,7 @@ fn reachable(model: &Interp) -> Vec<u8> {
     seen.concat()
 }
 
-/// The fault of the only start of a model.
+/// Returns the fault of the only start of a model.
 fn start_fault(text: &str) -> (FaultKind, String) {
     match load(text).starts().remove(0).outcome {
         StepOutcome::Fault(fault) => (fault.kind, fault.message),
@@ -65,30 +64,29 @@ fn start_fault(text: &str) -> (FaultKind, String) {
     }
 }
 
-/// A model with a number that counts to 4 and a truth value, and what else it declares, does in each
-/// step, and has beside.
-fn model(declared: &str, body: &str, beside: &str) -> String {
+/// Returns a model with a counter to 4 and a boolean, with more declarations, statements in each step, and other items.
+fn model(declarations: &str, body: &str, items: &str) -> String {
     format!(
-        "var x: 0..3; b: boolean; {declared}
+        "var x: 0..3; b: boolean; {declarations}
          startstate begin x := 0; b := true; end;
-         rule \"step\" true ==> begin x := (x + 1) % 4; {body} end; {beside}"
+         rule \"step\" true ==> begin x := (x + 1) % 4; {body} end; {items}"
     )
 }
 
-/// Models that have four states and four transitions if they are read as they are meant.
-const FOUR: &[(&str, &str, &str)] = &[
-    // Reserved words in any case, those that are names of CMurphi's too.
+/// Models that have four states and four transitions if they are read as intended.
+const FOUR_STATE_MODELS: &[(&str, &str, &str)] = &[
+    // Reserved words in any case, including those that are names in CMurphi.
     ("", "b := TrUe; b := FALSE | tRUE; b := b = true;", "procedure p(c: BoOlEaN); begin end;"),
-    // No semicolons between declarations and behind ends.
+    // No semicolons between declarations and after ends.
     ("r: record p: boolean q: 0..3 end a: array [0..1] of boolean", "b := true;", ""),
     ("", "b := true;", "procedure p(i: 0..3 j: boolean) begin end rule false ==> end"),
-    // Several names at once, and a comma behind the last.
+    // Several names in one declaration, with a trailing comma.
     (
         "type T, U: 0..3; const M, N,: 3; var t: T; u: U;",
         "t := M; u := N; t := u; undefine t; undefine u;",
         "",
     ),
-    // Strings with quotes inside.
+    // Strings that contain quotes.
     ("", "assert b \"say \\\"yes\\\"\"; b := true;", "rule \"a \\\"b\\\"\" false ==> end;"),
     ("", "put \"C:\\\"; b := true;", ""),
     ("", "b := true;", "rule \u{201c}so\u{201d} false ==> end;"),
@@ -97,17 +95,17 @@ const FOUR: &[(&str, &str, &str)] = &[
     ("function f(v: boolean) begin b := v; endprocedure;", "f(b);", ""),
     // Bounds that are expressions.
     ("y: 0 .. 3 & 1; z: 1 | 2 .. 4;", "y := 1; z := 3; undefine y; undefine z;", ""),
-    // Equal, as Rumur also writes it.
+    // Equality in Rumur's spelling.
     ("", "b := x == x;", ""),
-    // Shifts by numbers that are negative, or large.
+    // Shifts by negative or large numbers.
     ("", "b := (4 >> -1) = 8 & (8 << -x) = (8 >> x) & (1 << 200) = 0 & (x >> (x + 64)) = 0;", ""),
-    // An index outside of the array, never met.
+    // An index outside the array that is never evaluated.
     (
         "a: array [0..1] of boolean;",
         "if x > 3 then a[2] := true; end;",
         "rule false & a[7] ==> end;",
     ),
-    // A type and a parameter of one name.
+    // A type and a parameter with the same name.
     (
         "type t: 0..3; function f(t: boolean): t; begin return t ? 1 : 0; end;",
         "b := f(true) = 1;",
@@ -116,19 +114,19 @@ const FOUR: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn models_are_read_as_cmurphi_and_rumur_read_them() {
-    for (declared, body, beside) in FOUR {
-        let text = model(declared, body, beside);
-        assert_eq!(counted(&text), [4, 4, 0, 0], "{text}");
+fn models_are_read_as_in_cmurphi_and_rumur() {
+    for (declarations, body, items) in FOUR_STATE_MODELS {
+        let text = model(declarations, body, items);
+        assert_eq!(counts_of(&text), [4, 4, 0, 0], "{text}");
     }
 }
 
 #[test]
-fn bounds_of_quantifiers_and_loops_may_be_computed() {
+fn quantifiers_and_loops_have_computed_bounds() {
     let sum = "function sum(last: 0..3): 0..9; var s: 0..9; begin s := 0;
         for i := 0 to last do s := s + i; end; return s; end;";
     let cases = [
-        // Over no values, all are and none is.
+        // Over no values, `forall` is true and `exists` is false.
         ("", "b := forall i := x + 1 to x do false end;"),
         ("", "b := !exists i := x + 1 to x do true end;"),
         ("", "b := forall i := 3 to 0 do false end;"),
@@ -149,14 +147,14 @@ fn bounds_of_quantifiers_and_loops_may_be_computed() {
     ];
     for (declared, body) in cases {
         let text = model(declared, &format!("{body} assert b;"), "");
-        assert_eq!(counted(&text), [4, 4, 0, 0], "{text}");
+        assert_eq!(counts_of(&text), [4, 4, 0, 0], "{text}");
     }
     let guard = "var x: 0..3; startstate begin x := 0; end;
         rule forall i := 0 to x do i < 3 end ==> begin x := x + 1; end;
         rule exists i := x to 3 by 3 do i = 3 end ==> begin x := 0; end;
         invariant \"small\" !exists i := x to x do i > 3 end;";
-    // From 0 the second rule can be taken, too, and leads back.
-    assert_eq!(counted(guard), [4, 5, 0, 0]);
+    // In state 0 the second rule is enabled too, and leads back.
+    assert_eq!(counts_of(guard), [4, 5, 0, 0]);
     let step = "var x: 0..3; y: 0..3; startstate begin y := 0;
         if forall i := 0 to 3 by y do true end then x := 0; end; end; rule true ==> end;";
     assert_eq!(start_fault(step).0, FaultKind::Limit);
@@ -167,7 +165,7 @@ fn bounds_of_quantifiers_and_loops_may_be_computed() {
 }
 
 #[test]
-fn bounds_that_are_computed_are_symmetric_if_all_else_is() {
+fn computed_bounds_keep_symmetry() {
     let text = "type P: scalarset(3); var held: array [P] of 0..3; total: 0..9;
         startstate for p: P do held[p] := 0; end; total := 0; end;
         ruleset p: P do
@@ -176,25 +174,25 @@ fn bounds_that_are_computed_are_symmetric_if_all_else_is() {
           rule held[p] > 0 ==> begin held[p] := held[p] - 1; total := total - 1; end;
         end;";
     let model = load(text);
-    // At most 5 in all, of each at most 3; those that are left differ in more than names.
-    assert_eq!((explore(&model).states(), counted(text)[2]), (44, 0));
+    // At most 5 in total, and at most 3 of each. The orbits differ in more than names.
+    assert_eq!((explore(&model).states(), counts_of(text)[2]), (44, 0));
     let reduced =
         SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
     assert_eq!(explore(&reduced).states(), 13);
 }
 
 #[test]
-fn records_and_arrays_are_compared_part_by_part() {
+fn records_and_arrays_are_compared_by_elements() {
     let declared =
         "type R: record k: 0..1; n: 0..3; end; A: array [1..2] of R; B: array [2..3] of R;
         E: enum {e, f}; S: record of_e: array [E] of boolean; end;";
     let cases = [
         ("p, q: R;", "p.k := 0; p.n := x; q := p; b := p = q & !(p != q);"),
         ("p, q: R;", "p.k := 0; p.n := 1; q := p; q.n := 2; b := p != q & !(p = q);"),
-        // Undefined parts are equal to each other, and to nothing else.
+        // Undefined parts are equal to each other only.
         ("p, q: R;", "undefine p; undefine q; b := p = q; p.k := 1; b := b & p != q;"),
         ("a, c: A;", "clear a; clear c; b := a = c; c[2].n := 3; b := b & a != c; undefine c;"),
-        // Arrays whose first indices differ have like elements at like places.
+        // Arrays with different first indices are compared by position.
         (
             "a: A; c: B;",
             "clear a; clear c; b := a = c; a[1].n := 1; b := b & a != c; c[2].n := 1; b := b & a = c;",
@@ -203,7 +201,7 @@ fn records_and_arrays_are_compared_part_by_part() {
             "s, t: S;",
             "clear s; clear t; b := s = t; t.of_e[f] := true; b := b & s != t; undefine t;",
         ),
-        // Aggregates that a function gives.
+        // Aggregates that a function returns.
         (
             "function mk(v: 0..3): R; var r: R; begin r.k := 1; r.n := v; return r; end;",
             "b := mk(x) = mk(x) & mk(0) != mk(1);",
@@ -222,7 +220,7 @@ fn records_and_arrays_are_compared_part_by_part() {
         let (declared, body) =
             (format!("{declared} var {variables}"), format!("{body} assert b; {}", names.concat()));
         let text = model(&declared.replace("var function", "function"), &body, "");
-        assert_eq!(counted(&text), [4, 4, 0, 0], "{text}");
+        assert_eq!(counts_of(&text), [4, 4, 0, 0], "{text}");
     }
     let bags = model("m, n: multiset [2] of boolean;", "b := m = n;", "");
     let error = loaded(&bags).unwrap_err();
@@ -240,13 +238,13 @@ fn records_and_arrays_are_compared_part_by_part() {
     let model = load(symmetric);
     let reduced =
         SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
-    let (whole, less) = (explore(&model).states(), explore(&reduced).states());
-    // Each is one of four or undefined; names are exchanged in all states but the first.
-    assert_eq!((whole, less), (25, 13));
+    let (full, orbits) = (explore(&model).states(), explore(&reduced).states());
+    // Each record has one of four values or is undefined. Names can be exchanged in all states but the first.
+    assert_eq!((full, orbits), (25, 13));
 }
 
 #[test]
-fn aggregates_go_from_function_to_function_wherever_an_expression_stands() {
+fn aggregate_results_are_arguments_in_every_expression() {
     let declared = "type R: record y: boolean; n: 0..3; end;
         function mk(n: 0..3): R; var r: R; begin r.y := true; r.n := n; return r; end;
         function turn(r: R): R; var s: R; begin s := r; s.y := !r.y; return s; end;
@@ -261,7 +259,7 @@ fn aggregates_go_from_function_to_function_wherever_an_expression_stands() {
         invariant \"so\" get(mk(x)) & b;
         cover \"some\" number(mk(x)) = 3;";
     let text = model(declared, body, beside);
-    assert_eq!(counted(&text), [4, 4, 0, 0]);
+    assert_eq!(counts_of(&text), [4, 4, 0, 0]);
     let changing = "var x: 0..3; function f(): boolean; begin x := 0; return true; end;
         startstate begin x := 0; end; rule f() ==> end;";
     let error = loaded(changing).unwrap_err();
@@ -269,7 +267,7 @@ fn aggregates_go_from_function_to_function_wherever_an_expression_stands() {
 }
 
 #[test]
-fn functions_may_call_themselves() {
+fn functions_may_be_recursive() {
     let declared = "type T: 0..30;
         function down(n: T): T; begin if n = 0 then return 3; end; return down(n - 1); end;
         function fib(n: T): T; begin if n < 2 then return n; end; return fib(n - 1) + fib(n - 2); end;
@@ -284,11 +282,11 @@ fn functions_may_call_themselves() {
         t := 0; fill(t, x + 2); b := b & t = x + 2;
         b := b & some(x) = (x >= 2); assert b; undefine t;";
     let text = model(&declared, body, "rule down(x) != 3 ==> end; invariant \"so\" fib(3) = 2;");
-    assert_eq!(counted(&text), [4, 4, 0, 0]);
+    assert_eq!(counts_of(&text), [4, 4, 0, 0]);
 }
 
 #[test]
-fn recursion_has_a_depth_beyond_which_it_is_an_error() {
+fn recursion_beyond_the_maximum_depth_is_a_fault() {
     let begin = "var x: 0..99; function f(n: 0..99): 0..99;
         begin if n = 0 then return 0; end; return f(n - 1); end; rule true ==> end;";
     let start = |body: &str| format!("{begin} startstate {body} end;");
@@ -298,11 +296,11 @@ fn recursion_has_a_depth_beyond_which_it_is_an_error() {
         (FaultKind::Error, "f is called more than 60 times within itself")
     );
     assert!(matches!(load(&start("x := f(59);")).starts()[0].outcome, StepOutcome::Successor(_)));
-    // Without an end.
+    // Endless recursion.
     let endless = "var x: 0..3; procedure p(); begin x := 1; p(); end;
         startstate begin x := 0; end; rule true ==> begin p(); end;";
-    assert_eq!(counted(endless), [1, 0, 0, 1]);
-    // Functions that are called are known, those further down are not.
+    assert_eq!(counts_of(endless), [1, 0, 0, 1]);
+    // A function may call earlier functions, but not later ones.
     let mutual = "var x: 0..3; function p(): 0..3; begin return q(); end;
         function q(): 0..3; begin return p(); end; startstate end; rule true ==> end;";
     let error = loaded(mutual).unwrap_err();
@@ -310,17 +308,17 @@ fn recursion_has_a_depth_beyond_which_it_is_an_error() {
 }
 
 #[test]
-fn a_procedure_that_only_prints_prints_no_more_than_once() {
+fn recursive_printing_procedures_are_expanded_once() {
     let declared = "procedure show(n: 0..3); begin put n; if n > 0 then show(n - 1); end; end;
         procedure tree(n: 0..9); begin put \"node\"; for i: 0..2 do if n < 9 then tree(n + 1); end; end; end;";
     let text = model(declared, "show(x); tree(0);", "");
     let program = loaded(&text).unwrap().program;
     assert_eq!(program.functions.len(), 2);
-    assert_eq!(counted(&text), [4, 4, 0, 0]);
+    assert_eq!(counts_of(&text), [4, 4, 0, 0]);
 }
 
 #[test]
-fn copies_of_recursive_functions_are_analysed_as_they_run() {
+fn expanded_recursive_functions_agree_between_executors() {
     let text = "type T: 0..3; var a: array [0..3] of T; n: T;
         function sum(i: T): 0..12;
           begin if i = 0 then return a[0]; end; return a[i] + sum(i - 1); end;
@@ -334,7 +332,7 @@ fn copies_of_recursive_functions_are_analysed_as_they_run() {
         rule n > 0 ==> begin n := n - 1; end;
         invariant \"few\" sum(3) <= 3;";
     let interp = load(text);
-    let expected = counted(text);
+    let expected = counts_of(text);
     assert!(expected[0] > 20 && expected[3] == 0, "{expected:?}");
     let states = reachable(&interp);
     assert_eq!(states.len() as u64, expected[0] * interp.width() as u64);
@@ -342,7 +340,7 @@ fn copies_of_recursive_functions_are_analysed_as_they_run() {
 }
 
 #[test]
-fn ranges_may_have_more_values_than_a_word_of_32_bits() {
+fn ranges_may_exceed_32_bits() {
     let text =
         "var x: 0..3; wide: -2147483648..2147483647; a: array [0..2] of -2147483648..2147483648;
         startstate begin x := 0; end;
@@ -351,8 +349,8 @@ fn ranges_may_have_more_values_than_a_word_of_32_bits() {
           wide := x = 0 ? -2147483648 : 2147483647; a[2] := 2147483648;
           a[1] := wide; a[0] := a[2]; assert a[0] - 1 = 2147483647; assert a[1] = wide; end;
         invariant \"kept\" isundefined(wide) | wide = 2147483647 | wide = -2147483648;";
-    // The first state has undefined ones.
-    assert_eq!(counted(text), [5, 5, 0, 0]);
+    // In the initial state some variables are undefined.
+    assert_eq!(counts_of(text), [5, 5, 0, 0]);
     let beyond =
         "var w: -2147483648..2147483647; startstate begin w := 2147483648; end; rule true ==> end;";
     assert_eq!(start_fault(beyond).0, FaultKind::Range);
@@ -362,7 +360,7 @@ fn ranges_may_have_more_values_than_a_word_of_32_bits() {
     let huge = "var w: 0..281474976710655; startstate end; rule true ==> end;";
     let error = loaded(huge).unwrap_err();
     assert!(error.contains("more than 2^48 - 1 values"), "{error}");
-    // Symmetry and wide variables: each state for itself.
+    // Symmetry is not applied to wide variables.
     let symmetric = "type P: scalarset(2); var w: -2147483648..2147483647; p: P;
         startstate begin w := 0; end; ruleset q: P do rule true ==> begin p := q;
           w := w = 2147483647 ? -2147483648 : 2147483647; end; end;";
@@ -371,11 +369,11 @@ fn ranges_may_have_more_values_than_a_word_of_32_bits() {
         SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact)
             .is_none()
     );
-    assert_eq!(counted(symmetric)[0], 5);
+    assert_eq!(counts_of(symmetric)[0], 5);
 }
 
 #[test]
-fn cover_statements_are_met_where_they_are_executed() {
+fn cover_statements_count_when_they_are_executed() {
     let text = "var x: 0..3; y: 0..1; function note(n: 0..3): boolean;
         begin cover \"from a guard\" n = 2; return true; end;
         procedure inner(n: 0..3); begin cover n = 3 \"from a procedure\"; end;
@@ -384,7 +382,7 @@ fn cover_statements_are_met_where_they_are_executed() {
           inner(x); end;
         rule x = 3 ==> begin cover \"before an error\" true; error \"here\"; cover \"behind it\" true; end;";
     let interp = load(text);
-    let met = |outcome: &SearchOutcome| -> Vec<(String, u64)> {
+    let cover_counts = |outcome: &SearchOutcome| -> Vec<(String, u64)> {
         let all = interp.properties().into_iter().zip(0..);
         all.map(|(it, at)| (it.name, outcome.findings.count(Violation::Property(at)))).collect()
     };
@@ -399,13 +397,13 @@ fn cover_statements_are_met_where_they_are_executed() {
     ]
     .map(|(name, count)| (name.to_owned(), count))
     .into();
-    assert_eq!(met(&explore(&interp)), expected);
-    // What is not compiled says why.
+    assert_eq!(cover_counts(&explore(&interp)), expected);
+    // Programs with `cover` statements are not compiled.
     assert!(Jit::new(&interp).is_err());
 }
 
 #[test]
-fn a_model_without_rules_has_its_initial_states() {
+fn models_without_rules_have_only_initial_states() {
     let text =
         "var x: 0..3; ruleset i: 0..3 do startstate x := i; end; end; invariant \"small\" x < 3;";
     let outcome = explore(&load(text));
@@ -414,21 +412,22 @@ fn a_model_without_rules_has_its_initial_states() {
 }
 
 #[test]
-fn an_index_that_is_known_and_wrong_is_a_warning_and_an_error_where_it_is_met() {
+fn constant_indices_out_of_range_are_a_warning_and_a_fault() {
     let text = model("a: array [0..1] of boolean;", "a[2] := true;", "");
     let warnings = loaded(&text).unwrap().warnings;
     assert!(warnings.iter().any(|it| it.message == "the index is 2, but the array has 0 to 1"));
-    assert_eq!(counted(&text), [1, 0, 0, 1]);
+    assert_eq!(counts_of(&text), [1, 0, 0, 1]);
     let guard = model("a: array [0..1] of boolean;", "", "rule x = 2 & a[5] ==> end;");
-    assert_eq!(counted(&guard), [4, 4, 0, 1]);
+    assert_eq!(counts_of(&guard), [4, 4, 0, 1]);
 }
 
 #[test]
-fn numbers_that_the_tools_read_differently_are_refused() {
+fn numbers_with_different_readings_in_the_tools_are_refused() {
     let error = loaded("var x: 0..010; startstate end; rule true ==> end;").unwrap_err();
     assert!(error.contains("CMurphi takes this number for 10, Rumur for 8"), "{error}");
     assert_eq!(
-        counted("var x: 00..07; startstate x := 0; end; rule true ==> begin x := 01 - x; end;")[0],
+        counts_of("var x: 00..07; startstate x := 0; end; rule true ==> begin x := 01 - x; end;")
+            [0],
         2
     );
 }

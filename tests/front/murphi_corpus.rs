@@ -11,11 +11,11 @@ use spillway::search::{self, CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 
-/// Steps of a walk.
+/// The number of steps of a walk.
 const STEPS: usize = 100;
 
 #[test]
-fn models_of_others_are_read() {
+fn models_of_the_corpus_are_accepted() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
     let mut files = Vec::new();
     find(&PathBuf::from(folder).join("murphi"), &mut files);
@@ -47,7 +47,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn walk(model: &Interp) {
     let mut options = model.starts();
-    for at in 0..STEPS {
+    for step_number in 0..STEPS {
         let successors: Vec<Vec<u8>> = options
             .drain(..)
             .filter_map(|step| match step.outcome {
@@ -55,12 +55,12 @@ fn walk(model: &Interp) {
                 StepOutcome::Fault(_) => None,
             })
             .collect();
-        let Some(state) = successors.get(at * 7 % successors.len().max(1)) else { return };
+        let Some(state) = successors.get(step_number * 7 % successors.len().max(1)) else { return };
         let mut buffer = Vec::new();
         let run = |out: &mut SuccessorSink| model.expand(state, out);
         let _ = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
         options = model.steps(state);
-        let stepped: Vec<u8> = options
+        let successors_of_steps: Vec<u8> = options
             .iter()
             .filter_map(|step| match &step.outcome {
                 StepOutcome::Successor(state) => Some(state.as_slice()),
@@ -69,12 +69,11 @@ fn walk(model: &Interp) {
             .flatten()
             .copied()
             .collect();
-        assert_eq!(buffer, stepped);
+        assert_eq!(buffer, successors_of_steps);
     }
 }
 
-/// Random models have CMurphi's counts and verdicts, each state for itself and one state of each
-/// orbit, interpreted and compiled.
+/// Random models have CMurphi's counts and verdicts, with and without symmetry, interpreted and compiled.
 #[test]
 fn random_models_have_the_counts_of_cmurphi() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
@@ -83,14 +82,14 @@ fn random_models_have_the_counts_of_cmurphi() {
     let mut rows = table.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let columns = rows.next().unwrap();
     let column = |row: &[&str], name: &str| {
-        let at = columns.iter().position(|it| *it == name).unwrap();
-        row.get(at).copied().unwrap_or_default().to_owned()
+        let index = columns.iter().position(|it| *it == name).unwrap();
+        row.get(index).copied().unwrap_or_default().to_owned()
     };
-    let (mut models, mut differ) = (0, Vec::new());
+    let (mut models, mut differences) = (0, Vec::new());
     for row in rows {
         let file = column(&row, "file");
         let model = load(&folder.join(&file));
-        let is_wrong = column(&row, "cmurphi_verdict").starts_with("ERR");
+        let is_violated_in_cmurphi = column(&row, "cmurphi_verdict").starts_with("ERR");
         for (effort, prefix) in
             [(None, "cmurphi"), (Some(SymmetryEffort::Exact), "cmurphi_canonical")]
         {
@@ -103,22 +102,23 @@ fn random_models_have_the_counts_of_cmurphi() {
                 let counts =
                     [outcome.states().to_string(), outcome.counters.transitions.to_string()];
                 let is_violated = outcome.verdict == SearchVerdict::Violated;
-                let has_counts = is_wrong || reference[0].is_empty() || counts == reference;
-                if is_violated != is_wrong || !has_counts {
-                    differ.push(format!("{file}, {effort:?}, {exec:?}: {counts:?}"));
+                let has_counts =
+                    is_violated_in_cmurphi || reference[0].is_empty() || counts == reference;
+                if is_violated != is_violated_in_cmurphi || !has_counts {
+                    differences.push(format!("{file}, {effort:?}, {exec:?}: {counts:?}"));
                 }
             }
         }
         models += 1;
     }
-    println!("{models} models, {} differences", differ.len());
-    // CMurphi refuses to copy an undefined truth value; no other value (docs/reference/languages.md).
-    differ.retain(|line| !COPIES_OF_TRUTH.iter().any(|file| line.starts_with(file)));
-    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    println!("{models} models, {} differences", differences.len());
+    // CMurphi fails when it copies an undefined boolean, but not for other types (docs/reference/languages.md).
+    differences.retain(|line| !UNDEFINED_BOOLEAN_COPIES.iter().any(|file| line.starts_with(file)));
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Models in which CMurphi's error is that an undefined truth value is copied.
-const COPIES_OF_TRUTH: [&str; 3] = ["random_30342.m", "random_40280.m", "random_40341.m"];
+/// Models in which CMurphi fails because an undefined boolean is copied.
+const UNDEFINED_BOOLEAN_COPIES: [&str; 3] = ["random_30342.m", "random_40280.m", "random_40341.m"];
 
 fn load(file: &Path) -> Interp {
     let mut sources = SourceMap::default();
@@ -129,7 +129,7 @@ fn load(file: &Path) -> Interp {
     Interp::new(loaded.program).unwrap()
 }
 
-/// What a search of the whole space finds; deadlocks are no errors.
+/// Returns the outcome of a search of all states, without deadlock checks.
 fn explore(
     model: &Interp,
     effort: Option<SymmetryEffort>,

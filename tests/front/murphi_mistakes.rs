@@ -18,7 +18,7 @@ fn load(text: &str) -> Result<Interp, Vec<String>> {
     Interp::new(loaded.program).map_err(|error| vec![error.render(&sources).to_string()])
 }
 
-/// Declarations (line 1), the part with the mistake (from line 2 on), a start state.
+/// Returns a model of declarations (line 1), the part with the mistake (from line 2 on), and a start state.
 fn model(part: &str) -> String {
     format!(
         "type E: enum {{ e, f }}; S: scalarset(2); R: record n: 0..3; end; \
@@ -27,7 +27,7 @@ fn model(part: &str) -> String {
     )
 }
 
-/// The body of a rule with a mistake, from column 15 of line 2 on.
+/// Bodies of a rule with a mistake, from column 15 of line 2 on, with the place, the message and the help.
 const BODIES: &[(&str, &str, &str, &str)] = &[
     ("if x = 0 x := 1; end;", "2:24", "expected `then`", "if condition then"),
     ("if x = 0 then x := 1;", "2:37", "expected `end` or `endif`", "the `if` of line 2"),
@@ -69,7 +69,7 @@ const BODIES: &[(&str, &str, &str, &str)] = &[
     ("multisetadd(x, y);", "2:30", "no multiset", "comes last"),
 ];
 
-/// Rules and declarations with a mistake, from line 2 on.
+/// Rules and declarations with a mistake, from line 2 on, with the place, the message and the help.
 const PARTS: &[(&str, &str, &str, &str)] = &[
     (
         "rule x = 0 ==> x := 1;\nrule x = 1 ==> end;",
@@ -136,9 +136,9 @@ const PARTS: &[(&str, &str, &str, &str)] = &[
     ("byte z; process P { }", "2:6", "expected `:`, found `z`", "name: type"),
 ];
 
-/// What is declared wrongly is told there, and not again wherever it is used.
+/// An incorrect declaration is reported once, and not again at its uses.
 #[test]
-fn a_wrong_declaration_is_one_error() {
+fn an_incorrect_declaration_is_one_error() {
     for text in [
         "var x: 0..z; y: 1..4; startstate x := 0; y := 1; end; rule x < y ==> x := x + 1; end;",
         "const N: M; type T: 0..N; var x: T; startstate x := 0; end; rule x < N ==> x := N; end;",
@@ -152,32 +152,32 @@ fn a_wrong_declaration_is_one_error() {
 }
 
 #[test]
-fn classic_mistakes_are_told_once_with_their_place() {
+fn classic_mistakes_are_reported_once_with_their_place() {
     let bodies = BODIES.iter().map(|&(body, place, message, help)| {
         (model(&format!("rule true ==> {body} endrule;")), place, message, help)
     });
     let parts = PARTS.iter().map(|&(part, place, message, help)| {
         (model(&format!("{part}\nrule true ==> x := 1; end;")), place, message, help)
     });
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (text, place, message, help) in bodies.chain(parts) {
         let place = format!("model.m:{place}");
-        let told = load(&text).err().unwrap_or_default();
-        let is_right = told.len() == 1
-            && told[0].starts_with(&place)
-            && told[0].contains(message)
-            && told[0].contains(help)
-            && (help.is_empty() || told[0].contains("help: "));
-        if !is_right {
-            let told = told.join("\n");
-            wrong.push(format!("{text}\nwanted: {place} {message}: {help}\n{told}\n"));
+        let errors = load(&text).err().unwrap_or_default();
+        let is_expected = errors.len() == 1
+            && errors[0].starts_with(&place)
+            && errors[0].contains(message)
+            && errors[0].contains(help)
+            && (help.is_empty() || errors[0].contains("help: "));
+        if !is_expected {
+            let errors = errors.join("\n");
+            failures.push(format!("{text}\nwanted: {place} {message}: {help}\n{errors}\n"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
+fn mistakes_at_run_time_are_violations_with_a_trace() {
     let cases = [
         ("rule true ==> x := x + 1; end;", "x := 0", FaultKind::Range, 4),
         ("rule true ==> x := a[y]; end;", "x := 0", FaultKind::Undefined, 1),
@@ -185,7 +185,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
         ("rule true ==> x := 4; end;", "x := 0", FaultKind::Range, 1),
         ("rule true ==> while true do y := 0; end; end;", "x := 0", FaultKind::Limit, 1),
         ("rule true ==> assert x = 1; end;", "x := 0", FaultKind::Assertion, 1),
-        // At the start there is no state before.
+        // A fault at the start has no state before it.
         ("rule true ==> end;", "x := y + 1", FaultKind::Undefined, 0),
         ("rule true ==> end;", "x := 0; y := a[x]; x := y + 1", FaultKind::Undefined, 0),
     ];
@@ -200,7 +200,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
             .iter()
             .find(|(check, _)| matches!(check, Violation::Fault(found, _) if *found == kind))
             .unwrap_or_else(|| panic!("{text}: {:?}", outcome.findings));
-        // From the start by any way, as the model has only one.
+        // The model has only one run.
         let mut states = Vec::new();
         let mut next = model.starts();
         while states.last() != Some(&finding.witness) {
@@ -217,7 +217,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
     }
 }
 
-/// Pieces of a text between which tokens end, spaces included.
+/// Splits a text into tokens and the characters between them.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -234,13 +234,13 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn broken_models_are_refused_or_read_but_never_panic() {
+fn broken_models_cause_no_panic() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models/murphi");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let (mut accepted, mut refused) = (0, 0);
-    let mut read = |text: &str| match load(text) {
+    let mut try_load = |text: &str| match load(text) {
         Ok(_) => accepted += 1,
         Err(_) => refused += 1,
     };
@@ -248,19 +248,19 @@ fn broken_models_are_refused_or_read_but_never_panic() {
         let text = std::fs::read_to_string(file).unwrap();
         let pieces = pieces(&text);
         let tokens: Vec<usize> =
-            (0..pieces.len()).filter(|&at| !pieces[at].trim().is_empty()).collect();
-        for (number, &at) in tokens.iter().enumerate().step_by(3) {
-            // Ends here; one token left out; two exchanged; one twice; one that belongs elsewhere.
-            read(&pieces[..at].concat());
-            read(&[&pieces[..at], &pieces[at + 1..]].concat().concat());
+            (0..pieces.len()).filter(|&position| !pieces[position].trim().is_empty()).collect();
+        for (number, &position) in tokens.iter().enumerate().step_by(3) {
+            // The text is cut; a token is omitted; two are exchanged; one is repeated; one is replaced by another.
+            try_load(&pieces[..position].concat());
+            try_load(&[&pieces[..position], &pieces[position + 1..]].concat().concat());
             let other = tokens[(number + 1) % tokens.len()];
             let mut exchanged = pieces.clone();
-            exchanged.swap(at, other);
-            read(&exchanged.concat());
-            read(&[&pieces[..=at], &[" "], &pieces[at..]].concat().concat());
+            exchanged.swap(position, other);
+            try_load(&exchanged.concat());
+            try_load(&[&pieces[..=position], &[" "], &pieces[position..]].concat().concat());
             let mut foreign = pieces.clone();
-            foreign[at] = pieces[tokens[(number * 31 + 7) % tokens.len()]];
-            read(&foreign.concat());
+            foreign[position] = pieces[tokens[(number * 31 + 7) % tokens.len()]];
+            try_load(&foreign.concat());
         }
     }
     assert!(accepted > 100 && refused > 1000, "{accepted} accepted, {refused} refused");

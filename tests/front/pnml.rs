@@ -1,12 +1,11 @@
-//! Petri nets: their meaning is the token game, as `game` plays it; the diagnostics of incorrect nets.
+//! Petri nets: their meaning is the token game, as `token_game` plays it; the diagnostics of incorrect nets.
 
-#[path = "pnml/game.rs"]
-mod game;
+#[path = "pnml/token_game.rs"]
+mod token_game;
 #[path = "pnml/unfold.rs"]
 mod unfold;
 
 use crate::support::error_message::ErrorMessage;
-use game::{Net, coloured, of_many_colours, plain, text};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use spillway::analysis::bindings::{BindingPlan, BindingStep};
@@ -20,6 +19,7 @@ use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::cell::Cell;
 use std::path::PathBuf;
+use token_game::{Net, coloured_nets, nets_of_many_colours, plain_nets, pnml_text};
 
 fn load(text: &str) -> Result<Program, ErrorMessage> {
     let mut sources = SourceMap::default();
@@ -30,10 +30,10 @@ fn load(text: &str) -> Result<Program, ErrorMessage> {
     Ok(loaded.program)
 }
 
-/// The most tokens of a colour that a place has room for.
-fn room(program: &Program, ty: TypeId) -> i64 {
+/// Returns the maximum number of tokens of one colour that a place can hold.
+fn token_capacity(program: &Program, ty: TypeId) -> i64 {
     match &program.types[ty] {
-        Type::Array { element, .. } => room(program, *element),
+        Type::Array { element, .. } => token_capacity(program, *element),
         Type::Scalar(scalar) => match scalar.domain {
             Domain::Range { high, .. } => high,
             ref other => panic!("{other:?}"),
@@ -42,7 +42,7 @@ fn room(program: &Program, ty: TypeId) -> i64 {
     }
 }
 
-/// Whether both ways to run a program list the same successors of its first states, in the same order.
+/// Returns whether both executors list the same successors of the first states, in the same order.
 fn agree_on_order(interp: &Interp, jit: &dyn StateSpace) -> bool {
     let width = interp.width();
     let successors = |model: &dyn StateSpace, state: &[u8]| {
@@ -52,8 +52,9 @@ fn agree_on_order(interp: &Interp, jit: &dyn StateSpace) -> bool {
     };
     let mut states = Vec::new();
     let _ = SuccessorSink::collect(width, &mut states, |out| interp.initial(out)).unwrap();
-    for at in 0..20 {
-        let Some(state) = states.get(at * width..(at + 1) * width).map(<[u8]>::to_vec) else {
+    for number in 0..20 {
+        let Some(state) = states.get(number * width..(number + 1) * width).map(<[u8]>::to_vec)
+        else {
             break;
         };
         let found = successors(interp, &state);
@@ -65,38 +66,43 @@ fn agree_on_order(interp: &Interp, jit: &dyn StateSpace) -> bool {
     true
 }
 
-/// Whether tokens name the values that are tried for some transition.
-fn is_scanned(program: &Program) -> bool {
+/// Returns whether the binding of some transition enumerates tokens instead of values.
+fn scans_tokens(program: &Program) -> bool {
     program.actions.values().any(|it| {
         let plan = BindingPlan::of(program, it);
         plan.is_some_and(|it| it.steps.iter().any(|it| matches!(it, BindingStep::Scan(_))))
     })
 }
 
-/// Plays a net by hand and by both ways to run a program; with whether it was small enough, and whether
-/// tokens name values.
-fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
-    let text = text(net);
+/// Compares a net in the token game and in both executors. Returns whether the net was small enough, and whether tokens
+/// are scanned.
+fn compare_with_token_game(net: &Net) -> Result<(bool, bool), TestCaseError> {
+    let text = pnml_text(net);
     let program = load(&text);
-    // More may be taken away than there is, for some binding.
-    let refused = [
+    // For some binding, more may be subtracted than there is.
+    let expected_refusals = [
         "what is subtracted has to be among what it is subtracted from",
         "two colours that are subtracted may be the same",
         "a place has from 0 to 1073741824 tokens of a colour",
     ];
-    let is_refused = |it: &ErrorMessage| refused.iter().any(|refused| it.contains(refused));
+    let is_refused =
+        |it: &ErrorMessage| expected_refusals.iter().any(|refusal| it.contains(refusal));
     if program.as_ref().is_err_and(|it| !net.classes.is_empty() && is_refused(it)) {
         return Ok((false, false));
     }
     prop_assert!(program.is_ok(), "{program:?}\n{text}");
     prop_assert!(!net.has_negative_tokens(), "{text}");
-    // By hand each of many colours is tried.
+    // The token game tries every colour.
     let states_max = if net.classes.iter().any(|it| *it > 50) { 60 } else { 400 };
-    let Some(counts) = net.play(states_max, 60_000) else { return Ok((false, false)) };
+    let Some(counts) = net.explore(states_max, 60_000) else { return Ok((false, false)) };
     let program = program.unwrap();
-    let is_scanned = is_scanned(&program);
-    for (place, most) in program.variables.values().zip(&counts.most) {
-        prop_assert!(room(&program, place.ty) >= *most, "{}: {most}\n{text}", place.name);
+    let scans_tokens = scans_tokens(&program);
+    for (place, max_tokens) in program.variables.values().zip(&counts.max_tokens) {
+        prop_assert!(
+            token_capacity(&program, place.ty) >= *max_tokens,
+            "{}: {max_tokens}\n{text}",
+            place.name
+        );
     }
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let interp = Interp::new(program).unwrap();
@@ -113,8 +119,8 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
         );
         prop_assert!(agree_on_order(&interp, executor.model()), "{exec:?}\n{text}");
     }
-    if let Some(unfolded) = unfold::unfolded(net).filter(|_| !net.classes.is_empty()) {
-        let unfolded = game::text(&unfolded);
+    if let Some(unfolded) = unfold::unfold_colours(net).filter(|_| !net.classes.is_empty()) {
+        let unfolded = pnml_text(&unfolded);
         let interp = Interp::new(load(&unfolded).unwrap()).unwrap();
         let executor = Executor::new(&interp, ExecutionMode::Interp);
         let found = memory::search(executor.model(), &limits).unwrap();
@@ -122,55 +128,60 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
         let counts = (counts.states, counts.transitions, counts.deadlocks);
         prop_assert_eq!(found, counts, "{}\n{}", text, unfolded);
     }
-    Ok((true, is_scanned))
+    Ok((true, scans_tokens))
 }
 
-/// How many nets are tried: so many, or more if the variable `SPILLWAY_NETS` says so.
+/// Returns the number of nets: `usual`, or more if the variable `SPILLWAY_NETS` says so.
 fn cases(usual: u32) -> u32 {
-    let wanted = std::env::var("SPILLWAY_NETS").ok();
-    let wanted: Option<u32> = wanted.map(|it| it.parse().expect("SPILLWAY_NETS is a number"));
-    wanted.map_or(usual, |it| it.max(usual))
+    let requested = std::env::var("SPILLWAY_NETS").ok();
+    let requested: Option<u32> = requested.map(|it| it.parse().expect("SPILLWAY_NETS is a number"));
+    requested.map_or(usual, |it| it.max(usual))
 }
 
-/// Plays random nets, of which so many at least have to be small enough, and in so many tokens have to name values.
-fn play_random(nets: impl Strategy<Value = Net>, cases: u32, [least, least_scanned]: [u32; 2]) {
+/// Plays random nets. Requires a number of nets that are small enough, and a number of nets in which tokens are
+/// scanned.
+fn play_random(
+    nets: impl Strategy<Value = Net>,
+    cases: u32,
+    [least_played, least_scanned]: [u32; 2],
+) {
     let mut runner = TestRunner::new(ProptestConfig { cases, ..ProptestConfig::default() });
     let (played, scanned) = (Cell::new(0), Cell::new(0));
     let run = runner.run(&nets, |net| {
-        let (is_played, is_scanned) = compare(&net)?;
+        let (is_played, scans_tokens) = compare_with_token_game(&net)?;
         played.set(played.get() + u32::from(is_played));
-        scanned.set(scanned.get() + u32::from(is_scanned));
+        scanned.set(scanned.get() + u32::from(scans_tokens));
         Ok(())
     });
     run.unwrap_or_else(|error| panic!("{error}"));
-    assert!(played.get() >= least, "only {} were small enough", played.get());
+    assert!(played.get() >= least_played, "only {} were small enough", played.get());
     assert!(scanned.get() >= least_scanned, "tokens name values in {} only", scanned.get());
 }
 
 #[test]
-fn random_nets_are_played_as_by_hand() {
-    play_random(plain(), cases(600), [200, 0]);
+fn random_nets_agree_with_the_token_game() {
+    play_random(plain_nets(), cases(600), [200, 0]);
 }
 
 #[test]
-fn random_nets_with_colours_are_played_as_by_hand() {
-    // Tokens name values in about one net of 18.
-    play_random(coloured(), cases(1_000), [400, 40]);
+fn random_coloured_nets_agree_with_the_token_game() {
+    // Tokens are scanned in about one net of 18.
+    play_random(coloured_nets(), cases(1_000), [400, 40]);
 }
 
 #[test]
-fn few_tokens_of_many_colours_are_found() {
-    play_random(of_many_colours(), 60, [20, 20]);
+fn nets_with_many_colours_agree_with_the_token_game() {
+    play_random(nets_of_many_colours(), 60, [20, 20]);
 }
 
-/// A net with one page that has this in it.
-fn with(inside: &str) -> String {
+/// Returns a net with one page.
+fn net_with(inside: &str) -> String {
     format!(
         "<pnml>\n<net id=\"n\" type=\"http://example.org/ptnet\"><page id=\"g\">\n{inside}\n</page></net></pnml>"
     )
 }
 
-/// The same of a net with a class `C` of two colours, a product of it with itself, and two variables.
+/// Returns a net with a class `C` of two colours, a range `D`, and two variables.
 fn with_colours(inside: &str) -> String {
     let declarations = "<declaration><structure><declarations><namedsort id=\"c\" name=\"C\"><cyclicenumeration>\
         <feconstant id=\"c0\" name=\"a\"/><feconstant id=\"c1\" name=\"b\"/></cyclicenumeration></namedsort>\
@@ -183,8 +194,8 @@ fn with_colours(inside: &str) -> String {
     )
 }
 
-/// An arc from a place of the class `C` with these tokens.
-fn arc(tokens: &str) -> String {
+/// Returns a net with an arc from a place of the class `C`, with these tokens.
+fn net_with_arc(tokens: &str) -> String {
     let sort = "<type><structure><usersort declaration=\"c\"/></structure></type>";
     with_colours(&format!(
         "<place id=\"p\">{sort}</place><transition id=\"t\"/>\n<arc source=\"p\" target=\"t\"><hlinscription><structure>{tokens}</structure></hlinscription></arc>"
@@ -192,53 +203,57 @@ fn arc(tokens: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn mistakes_are_reported_with_their_place() {
     let place = "<place id=\"p\"/><transition id=\"t\"/>\n";
     let cases = [
-        (with("<place id=\"p\">"), "4:1", "</page> ends <place>"),
-        (with("<place/>"), "3:1", "<place> has no attribute `id`"),
-        (with("<place id=\"p\" id=\"q\"/>"), "3:1", "in <place>"),
-        (with("<place id=\"p\"/>")[..64].to_owned(), "2:45", "the file ends within this element"),
-        (with(&place.repeat(2)), "4:1", "something else has the id `p`, too"),
+        (net_with("<place id=\"p\">"), "4:1", "</page> ends <place>"),
+        (net_with("<place/>"), "3:1", "<place> has no attribute `id`"),
+        (net_with("<place id=\"p\" id=\"q\"/>"), "3:1", "in <place>"),
         (
-            with(&format!("{place}<arc source=\"p\" target=\"q\"/>")),
+            net_with("<place id=\"p\"/>")[..64].to_owned(),
+            "2:45",
+            "the file ends within this element",
+        ),
+        (net_with(&place.repeat(2)), "4:1", "something else has the id `p`, too"),
+        (
+            net_with(&format!("{place}<arc source=\"p\" target=\"q\"/>")),
             "4:1",
             "there is no place or transition `q`",
         ),
         (
-            with(&format!("{place}<arc source=\"p\" target=\"p\"/>")),
+            net_with(&format!("{place}<arc source=\"p\" target=\"p\"/>")),
             "4:1",
             "an arc leads from a place to a transition, or",
         ),
         (
-            with(&format!("{place}<arc type=\"reset\" source=\"t\" target=\"p\"/>")),
+            net_with(&format!("{place}<arc type=\"reset\" source=\"t\" target=\"p\"/>")),
             "4:1",
             "such an arc leads from a place",
         ),
         (
-            with(&format!("{place}<arc type=\"odd\" source=\"t\" target=\"p\"/>")),
+            net_with(&format!("{place}<arc type=\"odd\" source=\"t\" target=\"p\"/>")),
             "4:1",
             "arcs of the type `odd` are not read",
         ),
         (
-            with("<place id=\"p\"><initialMarking><text>two</text></initialMarking></place>"),
+            net_with("<place id=\"p\"><initialMarking><text>two</text></initialMarking></place>"),
             "3:15",
             "`two` is no whole number",
         ),
         (
-            with("<place id=\"p\"><initialMarking><text>-2</text></initialMarking></place>"),
+            net_with("<place id=\"p\"><initialMarking><text>-2</text></initialMarking></place>"),
             "3:1",
             "a number of tokens is from 0 to",
         ),
         (
-            with(
+            net_with(
                 "<place id=\"p\"><initialMarking><text>5000000000</text></initialMarking></place>",
             ),
             "3:1",
             "a number of tokens is from 0 to",
         ),
         (
-            with("<place id=\"p\"><name><text>&lol;</text></name></place>"),
+            net_with("<place id=\"p\"><name><text>&lol;</text></name></place>"),
             "3:27",
             "the entity `&lol;` is not known",
         ),
@@ -250,29 +265,33 @@ fn mistakes_are_told_with_their_place() {
             "1:7",
             "nets of the type `timednet` are not read",
         ),
-        (arc("<variable refvariable=\"z\"/>"), "4:54", "the variable `z` is not declared"),
+        (net_with_arc("<variable refvariable=\"z\"/>"), "4:54", "the variable `z` is not declared"),
         (
-            arc("<variable refvariable=\"y\"/>"),
+            net_with_arc("<variable refvariable=\"y\"/>"),
             "4:54",
             "here stands a value of `C`, and this is of another class",
         ),
-        (arc("<useroperator declaration=\"c9\"/>"), "4:54", "the value `c9` is not declared"),
         (
-            arc("<tuple><subterm><all/></subterm><subterm><all/></subterm></tuple>"),
+            net_with_arc("<useroperator declaration=\"c9\"/>"),
+            "4:54",
+            "the value `c9` is not declared",
+        ),
+        (
+            net_with_arc("<tuple><subterm><all/></subterm><subterm><all/></subterm></tuple>"),
             "4:54",
             "a colour of the place has 1 part",
         ),
         (
-            arc(
+            net_with_arc(
                 "<subtract><subterm><variable refvariable=\"x\"/></subterm><subterm><useroperator declaration=\"c0\"/></subterm></subtract>",
             ),
             "4:1",
             "what is subtracted has to be among",
         ),
-        (arc("<dotconstant/>"), "4:54", "a colour of the place has 1 part"),
-        (arc("<union/>"), "4:54", "values by <union> are not read"),
+        (net_with_arc("<dotconstant/>"), "4:54", "a colour of the place has 1 part"),
+        (net_with_arc("<union/>"), "4:54", "values by <union> are not read"),
         (
-            arc(
+            net_with_arc(
                 "<numberof><subterm><numberconstant value=\"5000000000\"/></subterm><subterm><all/></subterm></numberof>",
             ),
             "4:73",
@@ -300,23 +319,23 @@ fn mistakes_are_told_with_their_place() {
             "conditions by <perhaps> are not read",
         ),
     ];
-    let told = cases.into_iter().filter_map(|(text, at, message)| {
-        let told = load(&text).expect_err(&text);
-        let begins = format!("net.pnml:{at}: error: ");
-        let is_right = told.starts_with(&begins) && told.contains(message);
-        (!is_right).then(|| format!("{begins}{message}\n{told}"))
+    let failures = cases.into_iter().filter_map(|(text, position, message)| {
+        let error = load(&text).expect_err(&text);
+        let beginning = format!("net.pnml:{position}: error: ");
+        let is_expected = error.starts_with(&beginning) && error.contains(message);
+        (!is_expected).then(|| format!("{beginning}{message}\n{error}"))
     });
-    let wrong: Vec<String> = told.collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let failures: Vec<String> = failures.collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn hostile_files_are_refused_or_read_in_little_memory() {
+fn hostile_files_are_refused_or_need_little_memory() {
     let deep = format!("<pnml>{}", "<a>".repeat(100_000));
     assert!(load(&deep).unwrap_err().contains("more than 256 elements stand in each other"));
     let bomb = format!(
         "<!DOCTYPE pnml [<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]>{}",
-        with("<place id=\"p\"><name><text>&b;</text></name></place>")
+        net_with("<place id=\"p\"><name><text>&b;</text></name></place>")
     );
     assert!(load(&bomb).unwrap_err().contains("the entity `&b;` is not known"));
     let many = "<feconstant id=\"v#\"/>";
@@ -328,18 +347,21 @@ fn hostile_files_are_refused_or_read_in_little_memory() {
         "<usersort declaration=\"c\"/>".repeat(3)
     );
     assert!(load(&wide).unwrap_err().contains("colours"), "{}", load(&wide).unwrap_err());
-    // A billion tokens in a place are as good as one.
+    // A billion tokens in a place need no more memory than one.
     let place = "<place id=\"p\"><initialMarking><text>1000000000</text></initialMarking></place>";
-    let program = load(&with(place)).unwrap();
-    assert_eq!(room(&program, program.variables.values().next().unwrap().ty), 1_000_000_000);
+    let program = load(&net_with(place)).unwrap();
+    assert_eq!(
+        token_capacity(&program, program.variables.values().next().unwrap().ty),
+        1_000_000_000
+    );
     for cut in (0..600).step_by(7) {
-        let text = arc("<variable refvariable=\"x\"/>");
+        let text = net_with_arc("<variable refvariable=\"x\"/>");
         assert!(load(&text[..cut.min(text.len() - 1)]).is_err(), "{cut}");
     }
 }
 
 #[test]
-fn pages_and_references_are_one_net() {
+fn pages_and_references_form_one_net() {
     let program = load(
         "<pnml><net id=\"n\" type=\"ptnet\"><page id=\"a\"><place id=\"p\"><name><text>first  place</text></name>\
          <initialMarking><text> 2 </text></initialMarking></place><page id=\"inner\"><transition id=\"t\"/></page></page>\
@@ -350,14 +372,14 @@ fn pages_and_references_are_one_net() {
     assert_eq!(program.variables.values().next().unwrap().name, "first place");
     let found = memory::search(&Interp::new(program).unwrap(), &SearchLimits::default()).unwrap();
     assert_eq!(found.states(), 3);
-    // References that lead round to each other stand for nothing.
+    // Cyclic references refer to nothing.
     let round = "<referencePlace id=\"r\" ref=\"q\"/><referencePlace id=\"q\" ref=\"r\"/><transition id=\"t\"/><arc source=\"q\" target=\"t\"/>";
-    assert!(load(&with(round)).unwrap_err().contains("there is no place or transition"));
+    assert!(load(&net_with(round)).unwrap_err().contains("there is no place or transition"));
 }
 
-/// A token goes round many places: states are wide, and in each of them one transition of many can be taken.
+/// A token runs through many places. States are wide, and in each of them one of many transitions is enabled.
 #[test]
-fn of_many_transitions_the_few_that_can_be_taken_are() {
+fn one_enabled_transition_of_many_is_found() {
     let count = 1200;
     let places = (0..count).map(|it| {
         let [token, free] = [u32::from(it == 0), u32::from(it != 0)];
@@ -365,16 +387,16 @@ fn of_many_transitions_the_few_that_can_be_taken_are() {
     });
     let transitions = (0..count).map(|it| {
         let next = (it + 1) % count;
-        let arc = |from: String, to: String| format!("<arc source='{from}' target='{to}'/>");
+        let plain_arc = |from: String, to: String| format!("<arc source='{from}' target='{to}'/>");
         let t = format!("t{it}");
         format!("<transition id='{t}'/>")
-            + &arc(format!("a{it}"), t.clone())
-            + &arc(format!("f{next}"), t.clone())
-            + &arc(t.clone(), format!("f{it}"))
-            + &arc(t, format!("a{next}"))
+            + &plain_arc(format!("a{it}"), t.clone())
+            + &plain_arc(format!("f{next}"), t.clone())
+            + &plain_arc(t.clone(), format!("f{it}"))
+            + &plain_arc(t, format!("a{next}"))
     });
     let net = places.chain(transitions).collect::<String>();
-    let interp = Interp::new(load(&with(&net)).unwrap()).unwrap();
+    let interp = Interp::new(load(&net_with(&net)).unwrap()).unwrap();
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let found = memory::search(executor.model(), &SearchLimits::default()).unwrap();
@@ -385,34 +407,34 @@ fn of_many_transitions_the_few_that_can_be_taken_are() {
     }
 }
 
-fn ours(name: &str) -> Program {
+fn own_net(name: &str) -> Program {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
     load(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
 #[test]
-fn places_have_room_for_what_linear_algebra_says() {
-    let rooms = |name: &str| -> Vec<i64> {
-        let program = ours(name);
-        program.variables.values().map(|it| room(&program, it.ty)).collect()
+fn place_capacities_follow_from_linear_programs() {
+    let capacities = |name: &str| -> Vec<i64> {
+        let program = own_net(name);
+        program.variables.values().map(|it| token_capacity(&program, it.ty)).collect()
     };
-    assert_eq!(rooms("kanban"), [2; 16]);
-    assert_eq!(rooms("philosophers"), [1; 20]);
-    assert_eq!(rooms("readers_writers"), [6, 6, 6, 1]);
-    assert_eq!(rooms("buffer"), [1, 1, 1, 1, 5, 5]);
-    assert_eq!(rooms("molecules"), [6, 4, 6]);
+    assert_eq!(capacities("kanban"), [2; 16]);
+    assert_eq!(capacities("philosophers"), [1; 20]);
+    assert_eq!(capacities("readers_writers"), [6, 6, 6, 1]);
+    assert_eq!(capacities("buffer"), [1, 1, 1, 1, 5, 5]);
+    assert_eq!(capacities("molecules"), [6, 4, 6]);
     let source = "<place id=\"p\"/><transition id=\"t\"/><arc source=\"t\" target=\"p\"/>";
-    let program = load(&with(source)).unwrap();
-    assert_eq!(room(&program, program.variables.values().next().unwrap().ty), 65_535);
+    let program = load(&net_with(source)).unwrap();
+    assert_eq!(token_capacity(&program, program.variables.values().next().unwrap().ty), 65_535);
     let interp = Interp::new(program).unwrap();
     let found = memory::search(&interp, &SearchLimits::default()).unwrap();
     assert_eq!((found.states(), found.findings.iter().count()), (65_536, 1));
 }
 
 #[test]
-fn classes_whose_values_are_alike_are_exchanged() {
+fn symmetric_colour_classes_become_scalarsets() {
     let count = |name: &str| {
-        let program = ours(name);
+        let program = own_net(name);
         let sets = program.scalarsets.len();
         let interp = Interp::new(program).unwrap();
         let all = memory::search(
@@ -426,15 +448,15 @@ fn classes_whose_values_are_alike_are_exchanged() {
             symmetric.map(|it| memory::search(&it, &SearchLimits::default()).unwrap().states());
         (sets, all.states(), orbits)
     };
-    // Who is at it, or nobody; and for each of the others, whether it was told, has begun, has answered.
+    // One process or none is active. Each of the others was notified, has started, or has answered.
     assert_eq!(count("database"), (1, 109, Some(11)));
-    // Neighbours and first ones are unlike others.
+    // Neighbours and first values break the symmetry.
     assert_eq!(count("philosophers_coloured"), (0, 82, None));
     assert_eq!(count("lights"), (0, 15, None));
 }
 
-/// Two classes of the same numbers, a place of the second, and a condition on its colour.
-fn of_two_ranges(condition: &str) -> Program {
+/// Returns a net with two classes of the same numbers, a place of the second class, and a condition on its colour.
+fn net_with_two_ranges(condition: &str) -> Program {
     let range = "<finiteintrange start='1' end='3'/>";
     let one = format!("<finiteintrangeconstant value='1'>{range}</finiteintrangeconstant>");
     let condition = condition.replace("ONE", &one).replace("X", "<variable refvariable='x'/>");
@@ -452,15 +474,16 @@ fn of_two_ranges(condition: &str) -> Program {
 }
 
 #[test]
-fn a_number_is_of_the_class_that_it_is_compared_with() {
+fn number_constants_have_the_class_of_the_other_operand() {
     let subterms = |parts: [&str; 2]| parts.map(|it| format!("<subterm>{it}</subterm>")).concat();
     let successor = "<successor><subterm>ONE</subterm></successor>";
     for (other, states) in [("ONE", 2), (successor, 2), ("X", 8)] {
         for sides in [["X", other], [other, "X"]] {
-            let program = of_two_ranges(&format!("<equality>{}</equality>", subterms(sides)));
-            let alike: Vec<&str> = program.scalarsets.values().map(|it| it.name.as_str()).collect();
+            let program = net_with_two_ranges(&format!("<equality>{}</equality>", subterms(sides)));
+            let symmetric_classes: Vec<&str> =
+                program.scalarsets.values().map(|it| it.name.as_str()).collect();
             let expected = if other == "X" { &["A", "B"][..] } else { &["A"] };
-            assert_eq!(alike, expected, "{sides:?}");
+            assert_eq!(symmetric_classes, expected, "{sides:?}");
             let found = memory::search(&Interp::new(program).unwrap(), &SearchLimits::default());
             assert_eq!(found.unwrap().states(), states, "{sides:?}");
         }
@@ -468,7 +491,7 @@ fn a_number_is_of_the_class_that_it_is_compared_with() {
 }
 
 #[test]
-fn values_that_are_declared_where_they_stand_are_of_a_class_of_their_own() {
+fn inline_enumerations_are_separate_classes() {
     let place = |id: &str| {
         let values =
             ["a", "b"].map(|it| format!("<feconstant id='{id}{it}' name='{it}'/>")).concat();
@@ -480,8 +503,8 @@ fn values_that_are_declared_where_they_stand_are_of_a_class_of_their_own() {
     assert_eq!(initial, [[Some(0), Some(1)], [Some(0), Some(1)]]);
 }
 
-/// What is asked of the net `name` of ours, in every state, beside its text.
-fn asked(name: &str, invariant: &str) -> Result<Interp, ErrorMessage> {
+/// Loads one of our nets with an invariant.
+fn net_with_invariant(name: &str, invariant: &str) -> Result<Interp, ErrorMessage> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
     let mut sources = SourceMap::default();
     sources.add("net.pnml", std::fs::read_to_string(file).unwrap());
@@ -494,11 +517,11 @@ fn asked(name: &str, invariant: &str) -> Result<Interp, ErrorMessage> {
 }
 
 #[test]
-fn markings_are_asked_about() {
+fn conditions_on_markings_are_evaluated() {
     let holds = |name: &str, invariant: &str| {
         let checks = CheckSelection { invariants: true, ..CheckSelection::NONE };
         let limits = SearchLimits { checks, ..SearchLimits::default() };
-        let interp = asked(name, invariant).unwrap_or_else(|told| panic!("{told}"));
+        let interp = net_with_invariant(name, invariant).unwrap_or_else(|error| panic!("{error}"));
         let executor = Executor::new(&interp, ExecutionMode::Jit);
         let found = memory::search(executor.model(), &limits).unwrap();
         let by_interp = memory::search(&interp, &limits).unwrap();
@@ -527,11 +550,12 @@ fn markings_are_asked_about() {
     ] {
         assert_eq!(holds(name, invariant), expected, "{name}: {invariant}");
     }
-    // Who names a value tells it from others.
-    let program =
-        |invariant: &str| asked("database", invariant).unwrap().program().scalarsets.len();
+    // A condition that names a value breaks the symmetry.
+    let program = |invariant: &str| {
+        net_with_invariant("database", invariant).unwrap().program().scalarsets.len()
+    };
     assert_eq!((program("waiting <= 1"), program("waiting[s1] <= 1")), (1, 0));
-    for (invariant, at, message) in [
+    for (invariant, position, message) in [
         ("eating[p9] <= 1", "1:8", "there is no value `p9`"),
         ("eaten <= 1", "1:1", "there is no place `eaten`"),
         ("fireable(rigt)", "1:10", "did you mean `right`?"),
@@ -544,13 +568,18 @@ fn markings_are_asked_about() {
         ("eating[p0][p1] < 1", "1:12", "colours of `eating` have 1 part"),
         ("99999999999999999999 < 1", "1:1", "`99999999999999999999` is no number of tokens"),
     ] {
-        let told = asked("philosophers_coloured", invariant).map(|_| ()).expect_err(invariant);
-        let begins = format!("invariant:{at}: error: ");
-        assert!(told.starts_with(&begins) && told.contains(message), "{begins}{message}\n{told}");
+        let error = net_with_invariant("philosophers_coloured", invariant)
+            .map(|_| ())
+            .expect_err(invariant);
+        let beginning = format!("invariant:{position}: error: ");
+        assert!(
+            error.starts_with(&beginning) && error.contains(message),
+            "{beginning}{message}\n{error}"
+        );
     }
     let deep = "(".repeat(100_000);
     assert!(
-        asked("crossing", &deep)
+        net_with_invariant("crossing", &deep)
             .map(|_| ())
             .unwrap_err()
             .contains("too much stands in each other here")
@@ -558,7 +587,7 @@ fn markings_are_asked_about() {
 }
 
 #[test]
-fn nets_of_others_have_the_counts_of_the_contest() {
+fn corpus_nets_have_the_counts_of_the_contest() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
     let folder = PathBuf::from(folder).join("pnml");
     let Ok(reference) = std::fs::read_to_string(folder.join("reference.tsv")) else { return };
@@ -585,7 +614,7 @@ fn nets_of_others_have_the_counts_of_the_contest() {
     println!("{counted} nets");
 }
 
-/// A net of one page with so many places in a ring, through which a token goes, with what else is said.
+/// Returns a net of one page with places in a ring, a token that runs through it, and more items.
 fn ring(places: usize, more: &str) -> String {
     let place = |it: usize| {
         let next = (it + 1) % places;
@@ -595,22 +624,22 @@ fn ring(places: usize, more: &str) -> String {
     };
     let first = "<place id='q'><initialMarking><text>1</text></initialMarking></place><transition id='u'/>\
         <arc source='q' target='u'/><arc source='u' target='p0'/>\n";
-    with(&format!("{first}{}{more}", (0..places).map(place).collect::<String>()))
+    net_with(&format!("{first}{}{more}", (0..places).map(place).collect::<String>()))
 }
 
 #[test]
-fn a_net_too_large_for_linear_programs_has_the_room_that_its_tokens_take() {
+fn large_nets_have_capacities_of_their_tokens() {
     let program = load(&ring(30_000, "")).unwrap();
-    assert!(program.variables.values().all(|it| room(&program, it.ty) == 1));
-    // A transition that makes tokens of nothing: 16 bits a place are too many.
+    assert!(program.variables.values().all(|it| token_capacity(&program, it.ty) == 1));
+    // A transition that produces tokens from nothing. 16 bits per place are too many.
     let grows = "<transition id='v'/><arc source='v' target='p0'/>";
     let error = load(&ring(33_000, grows)).unwrap_err();
-    let told = "markings of the places up to here take 524288 bits, more than 524280 that a state has room for";
-    assert!(error.starts_with("net.pnml:32770:1: error: ") && error.contains(told), "{error}");
+    let message = "markings of the places up to here take 524288 bits, more than 524280 that a state has room for";
+    assert!(error.starts_with("net.pnml:32770:1: error: ") && error.contains(message), "{error}");
 }
 
 #[test]
-fn what_units_say_of_a_net_is_checked() {
+fn declared_safety_of_units_is_checked() {
     let units = |safe: &str| {
         format!(
             "<toolspecific tool='nupn' version='1.1'><size places='1'/><structure units='1' root='u' safe='{safe}'>\
@@ -618,13 +647,13 @@ fn what_units_say_of_a_net_is_checked() {
         )
     };
     let grows = "<place id='p'/><transition id='t'/><arc source='t' target='p'/>";
-    let program = |safe: &str| load(&with(&format!("{}{grows}", units(safe)))).unwrap();
-    let rooms = ["true", "false"].map(|safe| {
+    let program = |safe: &str| load(&net_with(&format!("{}{grows}", units(safe)))).unwrap();
+    let capacities = ["true", "false"].map(|safe| {
         let program = program(safe);
-        room(&program, program.variables.values().next().unwrap().ty)
+        token_capacity(&program, program.variables.values().next().unwrap().ty)
     });
-    assert_eq!(rooms, [1, 65_535]);
-    // The second token ends the search.
+    assert_eq!(capacities, [1, 65_535]);
+    // The second token is a fault, which ends the search.
     let interp = Interp::new(program("true")).unwrap();
     let found = memory::search(&interp, &SearchLimits::default()).unwrap();
     assert_eq!((found.verdict, found.states()), (SearchVerdict::Violated, 2));

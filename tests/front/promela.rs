@@ -32,7 +32,7 @@ pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, SourceMa
     }
 }
 
-/// States, transitions and errors, as SPIN counts them.
+/// Returns states, transitions and errors, as SPIN counts them.
 pub(crate) fn counts(text: &str) -> (u64, u64, u64) {
     counts_as(text, &Options::default())
 }
@@ -41,7 +41,7 @@ pub(crate) fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
     let (model, _) = load_as(text, options).unwrap();
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
-    // Processes with priorities are interpreted.
+    // Processes with priorities are not compiled.
     if !text.contains(" priority ") {
         let compiled = Jit::new(&model).unwrap();
         assert_eq!(
@@ -50,22 +50,22 @@ pub(crate) fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
             "compiled and interpreted"
         );
     }
-    // A deadlock, an error in a step, or a trace that is not complete.
+    // The errors are deadlocks, failing steps and incomplete traces.
     let errors = outcome.findings.iter().map(|(_, finding)| finding.count).sum();
     (outcome.states(), outcome.counters.transitions + 1, errors)
 }
 
-/// Models of one point each, with SPIN's counts.
-pub(crate) fn all_count(models: &[(&str, (u64, u64, u64))]) {
+/// Checks the counts of small models against SPIN's.
+pub(crate) fn assert_counts(models: &[(&str, (u64, u64, u64))]) {
     for (model, expected) in models {
         assert_eq!(counts(model), *expected, "{model}");
     }
 }
 
-/// SPIN's `-m` (`spin -o1 -o2 -o3 -a -m`): what is sent to a full channel is lost, also in `atomic` and `d_step`, sorted, by a
-/// channel of an array or in a variable; a rendezvous loses nothing.
+/// SPIN's `-m` (`spin -o1 -o2 -o3 -a -m`): a message to a full channel is lost, also in `atomic` and `d_step` and in a
+/// sorted send. Elements of arrays and variables may denote the channel. A rendezvous loses no message.
 #[test]
-fn what_is_sent_to_full_channels_is_lost_where_that_is_asked_for() {
+fn lossy_channels_lose_messages_when_full() {
     let lossy = Options { lossy: true, ..Options::default() };
     for (model, expected) in [
         (
@@ -109,11 +109,11 @@ fn what_is_sent_to_full_channels_is_lost_where_that_is_asked_for() {
     );
 }
 
-/// What SPIN keeps in a byte or in a bit: alone a `bit` is one bit, in an array a byte; in a message
-/// it is one bit unless it is the only field.
+/// The widths in SPIN: a `bit` alone has one bit, and in an array a byte. In a message it has one bit, unless it is the
+/// only field.
 #[test]
-fn bits_are_as_wide_as_spin_has_them() {
-    all_count(&[
+fn bits_have_the_widths_of_spin() {
+    assert_counts(&[
         ("bit b[2]; active proctype A() { b[0] = 2; assert(b[0] == 0) }", (4, 4, 1)),
         ("bool b[2] = 3; active proctype A() { assert(b[0] == 1); b[0]; b[0] = 2 }", (5, 5, 1)),
         (
@@ -130,10 +130,10 @@ fn bits_are_as_wide_as_spin_has_them() {
     ]);
 }
 
-/// Any byte can be sent and kept as a channel, whatever channels there are.
+/// Any byte can be sent and stored as a channel, even if there is no such channel.
 #[test]
 fn channels_are_bytes() {
-    all_count(&[
+    assert_counts(&[
         (
             "chan c = [0] of { chan }; active proctype P() { c!2 } active proctype Q() { c?2 }",
             (4, 4, 0),
@@ -151,10 +151,10 @@ fn channels_are_bytes() {
     ]);
 }
 
-/// Names of one set may come to variables of another by messages.
+/// A message may bring a name of one `mtype` set to a variable of another set.
 #[test]
-fn names_of_another_set_are_received_whole() {
-    all_count(&[
+fn names_of_another_mtype_set_are_received_unchanged() {
+    assert_counts(&[
         (
             "mtype = { a, b, c, d, e }; mtype:f = { x1 }; chan c1 = [1] of { mtype }; \
         mtype:f v; active proctype Q() { c1!e; c1?v; assert(v == 1) }",
@@ -170,17 +170,17 @@ fn names_of_another_set_are_received_whole() {
 }
 
 #[test]
-fn a_choice_from_a_range_is_an_if_where_the_name_has_letters_and_digits() {
-    all_count(&[
+fn select_is_an_if_for_names_of_letters_and_digits() {
+    assert_counts(&[
         ("int g0; active proctype A() { select (g0 : 1 .. 1) }", (3, 3, 0)),
         ("int g_; active proctype A() { select (g_ : 1 .. 1) }", (4, 4, 0)),
     ]);
 }
 
-/// SPIN lifts such a label to a block around both.
+/// SPIN moves such a label to a block around both parts.
 #[test]
-fn a_label_before_the_brackets_of_an_unless_is_that_of_the_whole() {
-    all_count(&[(
+fn a_label_before_an_unless_belongs_to_both_parts() {
+    assert_counts(&[(
         "chan c = [1] of { byte }; active proctype A() { bit b; \
         L4: { b = 1 - b; } unless { c?_; }; goto L4 }",
         (2, 3, 0),
@@ -188,8 +188,8 @@ fn a_label_before_the_brackets_of_an_unless_is_that_of_the_whole() {
 }
 
 #[test]
-fn the_last_mover_is_stored_even_if_it_is_asked_about_where_nobody_comes() {
-    all_count(&[(
+fn the_last_mover_is_stored_even_for_unreachable_reads() {
+    assert_counts(&[(
         "byte x; active proctype A() { x = 1; x = 2; goto e; if :: (_last == 1) -> skip fi; \
          e: skip } active proctype B() { x = 3; x = 4 }",
         (33, 45, 0),
@@ -197,23 +197,23 @@ fn the_last_mover_is_stored_even_if_it_is_asked_about_where_nobody_comes() {
 }
 
 #[test]
-fn a_round_of_a_for_may_begin_with_a_label() {
-    all_count(&[("byte i; active proctype A() { for (i : 1 .. 2) { L: skip } }", (10, 10, 0))]);
+fn the_body_of_a_for_may_begin_with_a_label() {
+    assert_counts(&[("byte i; active proctype A() { for (i : 1 .. 2) { L: skip } }", (10, 10, 0))]);
 }
 
 #[test]
-fn an_unless_in_a_d_step_means_nothing() {
-    all_count(&[(
+fn an_unless_in_a_d_step_is_ignored() {
+    assert_counts(&[(
         "byte i; active proctype A() \
         { d_step { { i = 1; i = 2 } unless { i == 1 -> i = 3 } }; assert(i == 2) }",
         (4, 4, 0),
     )]);
 }
 
-/// Control is where the options meet after a rendezvous has ended the atomic sequence: SPIN's verifier
-/// has no escapes there.
+/// After a rendezvous has ended the atomic sequence, control is at the end of the options. SPIN's verifier has no
+/// escapes there.
 #[test]
-fn where_options_meet_nothing_escapes() {
+fn the_end_of_options_has_no_escapes() {
     let model = |first: &str, second: &str| {
         format!(
             "chan c = [0] of {{ byte }}; byte v; active proctype A() {{ c?_ }} \
@@ -229,19 +229,19 @@ fn where_options_meet_nothing_escapes() {
         (model(&format!("{choice}; v++"), "c!0"), (21, 26, 2)),
         (model(guarded, "c!0"), (8, 8, 3)),
     ];
-    all_count(&models.each_ref().map(|(text, expected)| (text.as_str(), *expected)));
+    assert_counts(&models.each_ref().map(|(text, expected)| (text.as_str(), *expected)));
 }
 
-/// SPIN's verifier says so; if processes ask in a circle it overflows its stack.
+/// SPIN's verifier reports this error. If processes read `enabled` in a cycle, its stack overflows.
 #[test]
-fn asking_whether_one_is_enabled_oneself_is_an_error() {
-    all_count(&[("active proctype A() { enabled(0) }", (1, 1, 1))]);
+fn enabled_of_the_own_process_is_an_error() {
+    assert_counts(&[("active proctype A() { enabled(0) }", (1, 1, 1))]);
     let circle = "active proctype A() { enabled(1) } active proctype B() { enabled(0) }";
     assert_eq!(counts(circle), (1, 1, 2));
 }
 
 #[test]
-fn jumps_are_steps_where_spin_makes_them_such() {
+fn jumps_are_steps_where_they_are_in_spin() {
     let model = "
         byte x;
         init { do :: x < 3 -> x++ :: x == 2 -> goto out :: else -> break od; x = 9; out: x = 0 }
@@ -250,7 +250,7 @@ fn jumps_are_steps_where_spin_makes_them_such() {
 }
 
 #[test]
-fn an_atomic_sequence_hides_its_states_and_leaves_them_where_it_blocks() {
+fn atomic_sequences_store_a_state_only_where_they_block() {
     let model = "
         byte x, y;
         active proctype A() { atomic { x = 1; if :: x = 2 :: x = 3 fi; y == 1; x = 4 } }
@@ -260,7 +260,7 @@ fn an_atomic_sequence_hides_its_states_and_leaves_them_where_it_blocks() {
 }
 
 #[test]
-fn a_d_step_takes_the_first_option() {
+fn a_d_step_executes_the_first_enabled_option() {
     let model = "
         byte x, y;
         active [2] proctype A() { d_step { x < 4 -> if :: x++ :: x = x + 2 fi; do :: y < 2 ->
@@ -292,7 +292,7 @@ fn a_rendezvous_passes_the_turn_to_the_receiver() {
 }
 
 #[test]
-fn escapes_come_first_and_the_innermost_before_the_others() {
+fn escapes_have_precedence_and_inner_ones_first() {
     let model = "
         byte x;
         active proctype A() { { { do :: x < 5 -> x++ od } unless { x == 3 -> x = 10 } } unless {
@@ -312,7 +312,7 @@ fn processes_end_from_the_youngest() {
 }
 
 #[test]
-fn timeout_is_for_when_nothing_else_is_possible() {
+fn timeout_holds_if_nothing_else_is_enabled() {
     let model = "
         byte x;
         active proctype A() { do :: timeout -> x = 1; break :: x == 2 -> x = 3 od }
@@ -322,7 +322,7 @@ fn timeout_is_for_when_nothing_else_is_possible() {
 }
 
 #[test]
-fn else_waits_for_the_options_before_it() {
+fn else_holds_if_no_earlier_option_is_enabled() {
     let model = "
         chan c = [1] of { byte }; byte x;
         active proctype A() { do :: x == 1 -> x = 2 :: x == 2 -> break :: else -> x = 1 od; c!x
@@ -333,7 +333,7 @@ fn else_waits_for_the_options_before_it() {
 }
 
 #[test]
-fn messages_are_stored_as_their_fields_are_wide() {
+fn messages_are_stored_in_the_widths_of_their_fields() {
     let model = "
         chan c = [2] of { byte, short }; int a, b;
         init { c!300, 70000; c?a, b; c!-1, -1; c?a, b }
@@ -342,7 +342,7 @@ fn messages_are_stored_as_their_fields_are_wide() {
 }
 
 #[test]
-fn sorted_sends_random_receives_and_peeks() {
+fn sorted_sends_random_receives_and_peeks_select_messages() {
     let model = "
         chan c = [3] of { byte };
         byte x, y;
@@ -365,7 +365,7 @@ fn channels_are_values() {
 }
 
 #[test]
-fn initial_values_amid_statements_are_statements() {
+fn initial_values_between_statements_are_statements() {
     let model = "
         byte g;
         init { byte a = 2; g = a; byte b = g; byte c; g = b + c; { int d = 3; g = d } }
@@ -384,7 +384,7 @@ fn select_and_for_are_choices_and_loops() {
 }
 
 #[test]
-fn a_range_to_select_from_may_begin_at_nothing() {
+fn a_range_of_select_may_omit_its_lower_bound() {
     let model = "byte i, n; init { select (i : .. 3); n = i; select (n : .. 40) }";
     assert_eq!(counts(model), (661, 661, 0));
 }
@@ -401,7 +401,7 @@ fn structures_are_sent_field_by_field() {
 }
 
 #[test]
-fn a_failed_assertion_does_not_end_the_run() {
+fn runs_continue_after_a_failed_assertion() {
     let model = "
         byte x;
         active proctype A() { x = 1; assert(x == 0); x = 2; assert(x == 2) }
@@ -411,7 +411,7 @@ fn a_failed_assertion_does_not_end_the_run() {
 }
 
 #[test]
-fn end_labels_say_where_a_process_may_stay() {
+fn end_labels_mark_valid_end_states() {
     let model = "
         byte x;
         active proctype A() { end: do :: x == 1 -> x = 0 od }
@@ -421,7 +421,7 @@ fn end_labels_say_where_a_process_may_stay() {
 }
 
 #[test]
-fn provided_and_priorities_hold_processes_back() {
+fn provided_and_priorities_disable_processes() {
     let model = "
         byte x;
         active proctype A() provided (x < 2) { do :: x++ od }
@@ -430,10 +430,10 @@ fn provided_and_priorities_hold_processes_back() {
     assert_eq!(counts(model), (10, 15, 1));
 }
 
-/// Where nothing else can be done, that is so for whoever asks whether another could move: because of
-/// its priority, by `enabled`, or for what it is provided.
+/// If no other statement is enabled, `timeout` also holds in the test whether another process is enabled: for a
+/// priority, for `enabled`, or for `provided`.
 #[test]
-fn a_timeout_is_one_for_those_who_are_asked_about() {
+fn timeout_holds_in_the_evaluation_of_other_processes() {
     let by_priority = "byte g; active proctype P() priority 2 { timeout; assert(g != 0) }
         active proctype Q() { if :: timeout fi }";
     assert_eq!(counts(by_priority), (6, 6, 1));
@@ -451,7 +451,7 @@ fn a_timeout_is_one_for_those_who_are_asked_about() {
 }
 
 #[test]
-fn a_d_step_ends_whether_its_process_may_move_or_not() {
+fn a_d_step_completes_even_if_its_process_becomes_disabled() {
     let model = "
         byte x, y;
         active proctype A() provided (y == 0) { d_step { x = 1; y = 1; x = 2; x = 3 } }
@@ -461,7 +461,7 @@ fn a_d_step_ends_whether_its_process_may_move_or_not() {
 }
 
 #[test]
-fn others_are_asked_about_by_pid() {
+fn remote_references_select_processes_by_pid() {
     let model = "
         byte x;
         active proctype A() { byte k; k = 1; here: k = 2; k = 3 }
@@ -471,7 +471,7 @@ fn others_are_asked_about_by_pid() {
 }
 
 #[test]
-fn inlines_and_macros_are_text() {
+fn inlines_and_macros_are_textual() {
     let model = "
         #define TWICE(a) a = a + a
         #define JOIN(a, b) a##b
@@ -483,7 +483,7 @@ fn inlines_and_macros_are_text() {
 }
 
 #[test]
-fn a_parameter_at_the_start_of_a_line_needs_nothing_before_it() {
+fn a_parameter_may_start_a_line() {
     let model = "
         inline put(v, w) {
             if :: w > 1 -> skip :: else fi
@@ -496,7 +496,7 @@ fn a_parameter_at_the_start_of_a_line_needs_nothing_before_it() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line() {
+fn mistakes_are_reported_with_their_line() {
     let mistakes = [
         ("init { x = 1 }", "1:8: error: there is no variable x"),
         ("init { int x; x = }", "expected an expression, found `}`"),
@@ -614,7 +614,7 @@ fn mistakes_are_told_with_their_line() {
 }
 
 #[test]
-fn formulas_are_read_as_spin_reads_them() {
+fn ltl_formulas_have_the_syntax_of_spin() {
     let model = "
         ltl a { [] (x == 1 -> <> (y || P@here)) }
         ltl b { always (x + 1 == 2 implies eventually P[0]:k == c) && !(x U y) <-> ((x W y) V x) }
@@ -626,7 +626,7 @@ fn formulas_are_read_as_spin_reads_them() {
 }
 
 #[test]
-fn a_receive_that_leaves_fields_out_is_an_error_and_goes_on() {
+fn a_receive_of_too_few_fields_is_an_error_and_continues() {
     let model = "chan c = [1] of { byte, byte }; init { byte x; c!1, 2; c?x; x = 3 }";
     assert_eq!(counts(model), (5, 5, 1));
     let model = "chan c = [0] of { byte, byte };
@@ -637,31 +637,31 @@ fn a_receive_that_leaves_fields_out_is_an_error_and_goes_on() {
 }
 
 #[test]
-fn a_rendezvous_channel_has_no_message_to_ask_about() {
-    // SPIN says so too each time it looks; we say so once, when the model is read.
+fn rendezvous_channels_have_no_message_to_poll() {
+    // SPIN reports this at each poll. We report it once, when the model is loaded.
     let model = "chan c = [0] of { byte }; init { byte x; if :: c?[1] :: c?<x> :: skip fi }";
     assert_eq!(counts(model), (3, 3, 0));
 }
 
 #[test]
-fn names_that_are_nearly_right_are_told() {
+fn similar_names_are_suggested() {
     let found = |model: &str| load(model).err().unwrap();
-    let near = found("byte count;\ninit { cuont = 1 }");
-    assert!(near.contains("did you mean `count`?"), "{near}");
-    let near = found("mtype = { request }; mtype m;\ninit { m = reqest }");
-    assert!(near.contains("did you mean `request`?"), "{near}");
-    let far = found("byte count;\ninit { other = 1 }");
-    assert!(!far.contains("did you mean"), "{far}");
+    let similar = found("byte count;\ninit { cuont = 1 }");
+    assert!(similar.contains("did you mean `count`?"), "{similar}");
+    let similar = found("mtype = { request }; mtype m;\ninit { m = reqest }");
+    assert!(similar.contains("did you mean `request`?"), "{similar}");
+    let dissimilar = found("byte count;\ninit { other = 1 }");
+    assert!(!dissimilar.contains("did you mean"), "{dissimilar}");
 }
 
 #[test]
-fn what_a_macro_makes_is_reported_where_it_is_used() {
+fn errors_in_macros_are_reported_at_their_use() {
     let found = load("#define BAD nothing + 1\nbyte x;\ninit { x = BAD }").err().unwrap();
     assert!(found.starts_with("model.pml:3:12: error: there is no variable nothing"), "{found}");
 }
 
 #[test]
-fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
+fn exceeded_slots_are_a_fault_that_names_the_option() {
     let text = "proctype P() { false } init { do :: run P() od }";
     let slots = Options { slots: Some(16), ..Options::default() };
     let (model, _) = load_as(text, &slots).unwrap();
@@ -675,14 +675,14 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     });
     let messages: Vec<String> = faults.collect();
     assert!(messages.iter().any(|it| it.contains("`-X slots=32`")), "{messages:?}");
-    // Where nobody says how many there are, it is no error of the model: the search is to be made again with more.
+    // Without a number of slots, this is no error of the model. The search must be repeated with more slots.
     let (model, _) = load(text).unwrap();
     let failed = memory::search(&model, &limits).unwrap_err();
     assert!(failed.to_string().contains("more processes run at one time"), "{failed}");
 }
 
 #[test]
-fn a_trail_has_a_line_for_every_transition_of_spin() {
+fn trails_have_a_line_for_every_transition_of_spin() {
     let text = "chan c = [0] of { byte }; byte x; \
         active proctype S() { atomic { x = 1; c!3 } d_step { x = 2; x = 3 } } \
         active proctype R() { c?x; assert(x == 0) }";
@@ -700,17 +700,16 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
         }
         steps.push(step);
     }
-    // The send is SPIN's transition 1 of process 0, the receive its 7 of process 1, then the
-    // assertion its 8.
+    // The send is SPIN's transition 1 of process 0, the receive is 7 of process 1, and the assertion is 8.
     let expected = "1:0:0\n2:0:1\n3:1:7\n4:1:8\n";
     let mut trail = trail::SpinTrail::begin(&numbers, Vec::new()).unwrap();
     steps.iter().for_each(|step| trail.step(step).unwrap());
     assert_eq!(trail.end(&[]).unwrap(), expected.as_bytes());
 }
 
-/// Names are as wide as what is stored to them by way of a structure: its channels, its beginning.
+/// The variable has space for all values that are stored through its structure: by channels and by initial values.
 #[test]
-fn names_in_structures_keep_other_values() {
+fn names_in_structures_hold_other_values() {
     let channel = "
         mtype = { a, b, c };
         typedef T { chan q = [1] of { mtype } };
@@ -729,7 +728,7 @@ fn names_in_structures_keep_other_values() {
 }
 
 #[test]
-fn messages_nest_no_deeper_than_expressions() {
+fn messages_have_the_nesting_limit_of_expressions() {
     for message in ["c!1", "c?1", "c?"] {
         let nest = "(1".repeat(100_000) + &")".repeat(100_000);
         let model =
@@ -739,9 +738,9 @@ fn messages_nest_no_deeper_than_expressions() {
     }
 }
 
-/// Each use would be read once more for each around it.
+/// Each use would be read once more for each use around it.
 #[test]
-fn arguments_of_macros_nest_no_deeper_than_can_be_read() {
+fn arguments_of_macros_have_a_nesting_limit() {
     let uses = "F(".repeat(100_000) + "1" + &")".repeat(100_000);
     let model = format!("#define F(x) x\nbyte y; active proctype P() {{ y = {uses} }}");
     let error = load(&model).err().unwrap();
@@ -749,7 +748,7 @@ fn arguments_of_macros_nest_no_deeper_than_can_be_read() {
 }
 
 #[test]
-fn an_unsigned_has_less_bits_than_an_int() {
+fn an_unsigned_has_at_most_31_bits() {
     let error = load("unsigned x : 32; active proctype P() { x = 1 }").err().unwrap();
     assert!(error.contains("32 bits are asked for, but 1 to 31 can be"), "{error}");
 }

@@ -21,7 +21,7 @@ fn load(text: &str, claim: ClaimChoice) -> Interp {
     Interp::new(loaded.program).unwrap()
 }
 
-/// States, transitions and errors of the product, as SPIN counts them.
+/// Returns states, transitions and errors of the product, as SPIN counts them.
 fn counts(text: &str) -> (u64, u64, u64) {
     counts_with(text, ClaimChoice::First)
 }
@@ -36,32 +36,32 @@ fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
     assert_eq!(memory::search(&compiled, &limits).unwrap(), outcome, "compiled and interpreted");
     assert_eq!(outcome.deadlocks(), 0, "under a claim there are none");
     for (check, finding) in outcome.findings.iter() {
-        tells_of(&model, check, &finding.witness);
+        check_witness(&model, check, &finding.witness);
     }
     let errors = outcome.findings.iter().map(|(_, finding)| finding.count).sum();
     (outcome.states(), outcome.counters.transitions + 1, errors)
 }
 
-/// A witness shows what it is the witness of.
-fn tells_of(model: &ClaimProduct, check: Violation, witness: &[u8]) {
+/// Checks that a witness has its violation.
+fn check_witness(model: &ClaimProduct, check: Violation, witness: &[u8]) {
     match check {
         Violation::Property(_) => {
             assert!(model.violations(witness).contains(&check));
             assert!(model.last_moves(witness).is_some());
         }
         Violation::Fault(kind, action) => {
-            let faulty = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Fault(it) if it.kind == kind);
+            let has_fault = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Fault(it) if it.kind == kind);
             let mut steps = model.steps(witness).into_iter();
-            assert!(steps.any(|step| step.action == action && faulty(&step.outcome)));
+            assert!(steps.any(|step| step.action == action && has_fault(&step.outcome)));
             assert!(!model.action_name(action).is_empty());
         }
         Violation::Deadlock => unreachable!("there are none"),
     }
 }
 
-/// What is visited after the end is visited still, and violated again.
+/// After a violation the search continues, and finds another one.
 #[test]
-fn a_claim_that_comes_to_its_end_is_violated() {
+fn a_claim_that_reaches_its_end_is_violated() {
     let model = "
         byte x;
         active proctype P() { x = 1; x = 2; x = 3 }
@@ -71,7 +71,7 @@ fn a_claim_that_comes_to_its_end_is_violated() {
 }
 
 #[test]
-fn where_the_claim_blocks_nothing_follows() {
+fn a_blocked_claim_has_no_successors() {
     let model = "
         byte x;
         active proctype P() { do :: x < 5 -> x++ :: x > 0 -> x-- od }
@@ -80,9 +80,9 @@ fn where_the_claim_blocks_nothing_follows() {
     assert_eq!(counts(model), (9, 11, 0));
 }
 
-/// Of the two assertions only the one in the state where the claim can move is executed.
+/// Only the assertion in the state where the claim can move is executed.
 #[test]
-fn errors_where_the_claim_blocks_are_none() {
+fn errors_after_a_blocked_claim_are_not_found() {
     let model = "
         byte x;
         active proctype P() { do :: x < 5 -> x++ :: x == 2 -> assert(false) :: x == 4 -> assert(x != 4) od }
@@ -92,7 +92,7 @@ fn errors_where_the_claim_blocks_are_none() {
 }
 
 #[test]
-fn acceptance_means_nothing_to_a_search_for_safety() {
+fn accept_labels_have_no_effect_on_safety_checks() {
     let model = "
         byte x;
         active proctype P() { do :: x = 1 - x od }
@@ -102,7 +102,7 @@ fn acceptance_means_nothing_to_a_search_for_safety() {
 }
 
 #[test]
-fn a_claim_asserts() {
+fn claims_may_have_assertions() {
     let model = "
         byte x;
         active proctype P() { x = 1; x = 2; x = 3 }
@@ -111,9 +111,9 @@ fn a_claim_asserts() {
     assert_eq!(counts(model), (5, 6, 1));
 }
 
-/// As SPIN writes it for a formula.
+/// The never claim that SPIN generates from a formula.
 #[test]
-fn what_belongs_together_in_a_claim_is_one_move() {
+fn an_atomic_sequence_of_a_claim_is_one_move() {
     let model = "
         byte x;
         active proctype P() { do :: x < 4 -> x++ :: x > 1 -> x-- od }
@@ -123,7 +123,7 @@ fn what_belongs_together_in_a_claim_is_one_move() {
 }
 
 #[test]
-fn a_deadlock_is_none_under_a_claim() {
+fn deadlocks_are_not_reported_under_a_claim() {
     let model = "
         byte x, y;
         active proctype P() { x = 1; y == 1; x = 2 }
@@ -134,7 +134,7 @@ fn a_deadlock_is_none_under_a_claim() {
 }
 
 #[test]
-fn where_the_system_stands_still_the_claim_goes_on() {
+fn a_claim_continues_when_the_system_is_stuck() {
     let model = "
         byte x;
         active proctype P() { x = 1; false }
@@ -144,7 +144,7 @@ fn where_the_system_stands_still_the_claim_goes_on() {
 }
 
 #[test]
-fn it_goes_on_from_wherever_it_was_come_to() {
+fn a_claim_continues_from_every_location_reached() {
     let model = "
         byte x;
         active proctype P() { x = 1; x = 2 }
@@ -155,7 +155,7 @@ fn it_goes_on_from_wherever_it_was_come_to() {
 }
 
 #[test]
-fn others_are_asked_about_by_pid() {
+fn claims_refer_to_processes_by_pid() {
     let model = "
         byte n;
         active [2] proctype P() { byte mine; do :: n++; mine = n; cs: n-- od }
@@ -165,7 +165,7 @@ fn others_are_asked_about_by_pid() {
 }
 
 #[test]
-fn each_way_of_the_claim_has_the_systems_steps() {
+fn each_move_of_the_claim_combines_with_all_system_steps() {
     let model = "
         byte x;
         active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
@@ -176,7 +176,7 @@ fn each_way_of_the_claim_has_the_systems_steps() {
 }
 
 #[test]
-fn else_waits_for_the_options_before_it() {
+fn else_of_a_claim_holds_if_no_earlier_option_does() {
     let model = "
         byte x;
         chan c = [1] of { byte };
@@ -187,7 +187,7 @@ fn else_waits_for_the_options_before_it() {
 }
 
 #[test]
-fn escapes_come_first() {
+fn escapes_of_a_claim_have_precedence() {
     let model = "
         byte x;
         active proctype P() { do :: x < 4 -> x++ :: x > 1 -> x-- od }
@@ -197,7 +197,7 @@ fn escapes_come_first() {
 }
 
 #[test]
-fn a_claim_sees_only_the_ends_of_atomic_sequences() {
+fn claims_observe_only_the_ends_of_atomic_sequences() {
     let model = "
         byte x, y;
         active proctype A() { atomic { x = 1; if :: x = 2 :: x = 3 fi; y == 1; x = 4 } }
@@ -208,7 +208,7 @@ fn a_claim_sees_only_the_ends_of_atomic_sequences() {
 }
 
 #[test]
-fn a_claim_asks_for_timeout_after_it_could_move() {
+fn timeout_in_a_claim_is_evaluated_after_its_moves() {
     let model = "
         byte x;
         active proctype A() { do :: timeout -> x = 1; break :: x == 2 -> x = 3 od }
@@ -220,7 +220,7 @@ fn a_claim_asks_for_timeout_after_it_could_move() {
 }
 
 #[test]
-fn without_a_pid_the_oldest_process_is_asked_about() {
+fn references_without_a_pid_refer_to_the_oldest_process() {
     let model = "
         byte x;
         active [2] proctype P() { byte k; x++; k = x; here: x = 0; false }
@@ -230,7 +230,7 @@ fn without_a_pid_the_oldest_process_is_asked_about() {
 }
 
 #[test]
-fn where_no_process_asks_for_timeout_neither_does_a_claim() {
+fn timeout_in_a_claim_never_holds_unless_a_process_uses_it() {
     let model = "
         byte x;
         active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od; x = 0; false }
@@ -240,7 +240,7 @@ fn where_no_process_asks_for_timeout_neither_does_a_claim() {
 }
 
 #[test]
-fn a_claim_that_can_do_nothing_else_has_timeout() {
+fn timeout_in_a_claim_holds_if_nothing_else_is_enabled() {
     let model = "
         byte x;
         active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od; x = 0; false }
@@ -261,7 +261,7 @@ fn the_last_mover_is_never_the_claim() {
 }
 
 #[test]
-fn processes_come_and_go() {
+fn claims_observe_dynamic_processes() {
     let model = "
         byte n;
         proctype P(byte k) { n = n + k }
@@ -272,7 +272,7 @@ fn processes_come_and_go() {
 }
 
 #[test]
-fn a_claim_asks_who_can_move() {
+fn claims_evaluate_enabled() {
     let model = "
         byte x;
         active proctype P() { x = 1; x == 2 -> x = 3 }
@@ -283,7 +283,7 @@ fn a_claim_asks_who_can_move() {
 }
 
 #[test]
-fn an_end_label_is_an_end() {
+fn end_labels_of_a_claim_mark_its_end() {
     let model = "
         byte x;
         active proctype P() { x = 1; x = 2; x = 3 }
@@ -292,9 +292,9 @@ fn an_end_label_is_an_end() {
     assert_eq!(counts(model), (5, 5, 2));
 }
 
-/// SPIN's numbers of the states that the process is in: at each as many errors.
+/// SPIN's state number for each control state, with the number of errors.
 #[test]
-fn pc_value_is_spins_number_of_a_state() {
+fn pc_value_is_the_state_number_of_spin() {
     let model = "
         byte x; chan c = [1] of { byte };
         active proctype P() {
@@ -334,15 +334,18 @@ fn pc_value_is_spins_number_of_a_state() {
         (45, 1),
     ];
     for number in 0..48 {
-        let expected = errors.iter().find(|(at, _)| *at == number).map_or(0, |(_, errors)| *errors);
+        let expected = errors
+            .iter()
+            .find(|(state_number, _)| *state_number == number)
+            .map_or(0, |(_, errors)| *errors);
         let model = model.replace("NUMBER", &number.to_string());
         assert_eq!(counts(&model).2, expected, "{number}");
     }
 }
 
-/// SPIN counts progress only with `-a`, so this is compiled without `-DSAFETY`: its states stored.
+/// SPIN evaluates `np_` only with `-a`. The count is that of stored states, compiled without `-DSAFETY`.
 #[test]
-fn np_holds_where_no_process_makes_progress() {
+fn np_holds_if_no_process_makes_progress() {
     let model = "
         byte x;
         active proctype P() { do :: x = 1; progress: x = 2; x = 0 od }
@@ -351,7 +354,7 @@ fn np_holds_where_no_process_makes_progress() {
     assert_eq!(counts(model).0, 5);
 }
 
-const TWO: &str = "
+const TWO_CLAIMS: &str = "
     byte x;
     active proctype P() { x = 1; x = 2; x = 3; false }
     never { do :: x == 2 -> break :: else od }
@@ -359,26 +362,26 @@ const TWO: &str = "
 ";
 
 #[test]
-fn one_of_several_claims_is_searched_with() {
-    assert_eq!(counts(TWO), (4, 4, 2));
-    let named = |name: &str| counts_with(TWO, ClaimChoice::Named(name.into()));
-    assert_eq!(named("never_0"), (4, 4, 2));
-    assert_eq!(named("two"), (4, 4, 1));
-    let without = load(TWO, ClaimChoice::Omit);
+fn one_of_several_claims_is_selected() {
+    assert_eq!(counts(TWO_CLAIMS), (4, 4, 2));
+    let counts_by_name = |name: &str| counts_with(TWO_CLAIMS, ClaimChoice::Named(name.into()));
+    assert_eq!(counts_by_name("never_0"), (4, 4, 2));
+    assert_eq!(counts_by_name("two"), (4, 4, 1));
+    let without = load(TWO_CLAIMS, ClaimChoice::Omit);
     assert!(ClaimProduct::new(&without, &without).is_none());
     assert_eq!(memory::search(&without, &SearchLimits::default()).unwrap().states(), 4);
 }
 
 #[test]
-fn the_product_knows_its_claim_from_others_and_tells_where_it_is() {
+fn products_differ_by_claim_and_describe_its_location() {
     let digest = |choice| {
-        let interp = load(TWO, choice);
+        let interp = load(TWO_CLAIMS, choice);
         ClaimProduct::new(&interp, &interp).map_or(interp.digest(), |model| model.digest())
     };
     let digests = [ClaimChoice::First, ClaimChoice::Named("two".into()), ClaimChoice::Omit];
     let [first, second, none] = digests.map(digest);
     assert!(first != second && second != none && first != none);
-    let interp = load(TWO, ClaimChoice::First);
+    let interp = load(TWO_CLAIMS, ClaimChoice::First);
     let model = ClaimProduct::new(&interp, &interp).unwrap();
     let StepOutcome::Successor(state) = &model.starts()[0].outcome else { panic!("it starts") };
     assert_eq!(model.describe(state)[0], ("claim never_0".into(), "line 4:13".into()));
@@ -386,11 +389,11 @@ fn the_product_knows_its_claim_from_others_and_tells_where_it_is() {
     assert!(trace.is_none(), "the initial state is no deadlock");
 }
 
-/// In every state reached on random walks: the successors are those of the steps, and a step changes
-/// only what a mask covers.
+/// In every state of random walks, the expansion gives the successors of the steps, and a step changes only bits of one
+/// mask.
 #[test]
-fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
-    for text in [TWO, MIXED] {
+fn expansion_and_steps_agree_and_stay_within_the_masks() {
+    for text in [TWO_CLAIMS, MIXED] {
         let interp = load(text, ClaimChoice::First);
         let jit = Jit::new(&interp).unwrap();
         let models =

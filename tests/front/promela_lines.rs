@@ -1,19 +1,19 @@
 //! Promela: line ends that end a statement. The counts are SPIN's, as in `promela.rs`.
 
-use crate::promela::{all_count, counts, load};
+use crate::promela::{assert_counts, counts, load};
 
-/// What the models below have in common.
-const COMMON: &str = "byte x, y = 5; chan c = [1] of { byte }; byte q;\n";
+/// The declarations of the models below.
+const DECLARATIONS: &str = "byte x, y = 5; chan c = [1] of { byte }; byte q;\n";
 
-fn all(models: &[(&str, (u64, u64, u64))]) {
+fn assert_all_counts(models: &[(&str, (u64, u64, u64))]) {
     for (text, expected) in models {
-        assert_eq!(counts(&format!("{COMMON}{text}")), *expected, "{text}");
+        assert_eq!(counts(&format!("{DECLARATIONS}{text}")), *expected, "{text}");
     }
 }
 
 #[test]
-fn a_line_ends_a_statement_whatever_the_next_begins_with() {
-    all(&[
+fn a_line_end_ends_a_statement() {
+    assert_all_counts(&[
         ("init { x = y\n- 1\nassert(x == 5) }", (5, 5, 0)),
         ("init { y == 6\n- 1\ny = 9 }", (1, 1, 1)),
         ("init { c\n! 3\nassert(len(c) == 1) }", (2, 2, 1)),
@@ -31,8 +31,8 @@ fn a_line_ends_a_statement_whatever_the_next_begins_with() {
 }
 
 #[test]
-fn lines_end_statements_in_structures_inlines_and_claims() {
-    all(&[
+fn line_ends_end_statements_in_structures_inlines_and_claims() {
+    assert_all_counts(&[
         ("typedef T { byte f\nbyte g }\nT t;\ninit { t.f = 2\n- 1\nt.g = t.f\n! t.g }", (4, 4, 1)),
         ("mtype = { one, two }; mtype m;\ninit { m = one\n- 1\nm = two\nskip\n- 0 }", (5, 5, 1)),
         ("inline f(a) { x = a\n- 1\na\n- 1 }\ninit { f(y)\n- 1\nf\n(x)\nx = 1 }", (12, 12, 0)),
@@ -44,15 +44,15 @@ fn lines_end_statements_in_structures_inlines_and_claims() {
             (28, 42, 1),
         ),
     ]);
-    let claim = |text: &str| format!("{COMMON}init {{ x = 1 }}\nnever {{ {text} }}");
+    let claim = |text: &str| format!("{DECLARATIONS}init {{ x = 1 }}\nnever {{ {text} }}");
     assert!(load(&claim("do\n:: x == 1\n- 1\n:: else\nod")).is_ok());
     let error = load(&claim("do\n:: x\n+ 1\nod")).err().unwrap();
     assert!(error.contains("expected an expression, found `+`"), "{error}");
 }
 
 #[test]
-fn a_statement_goes_on_in_round_brackets_and_after_what_cannot_end_it() {
-    all(&[
+fn statements_continue_in_parentheses_and_after_incomplete_lines() {
+    assert_all_counts(&[
         ("init { x = (y\n- 1)\nassert(x == 4\n&& y == 5) }", (4, 4, 0)),
         ("init { x =\ny -\n1\nx = (y > 4\n-> 1\n: 2) }", (4, 4, 0)),
         ("byte z = 3\n- 1\nbyte w\n= 2;\ninit { assert(z == 2\n&& w == 2) }", (3, 3, 0)),
@@ -61,10 +61,10 @@ fn a_statement_goes_on_in_round_brackets_and_after_what_cannot_end_it() {
     ]);
 }
 
-/// The lines are those that the C preprocessor leaves.
+/// The lines are those after the C preprocessor.
 #[test]
-fn comments_directives_and_macros_between_lines_change_nothing() {
-    all(&[
+fn comments_directives_and_macros_keep_line_ends() {
+    assert_all_counts(&[
         ("init { x = y /* a */\n- 1\nassert(x == 5) }", (5, 5, 0)),
         ("init { x = y // a\n- 1\nassert(x == 5) }", (5, 5, 0)),
         ("init { x = y /* a\nb */ - 1\nassert(x == 5) }", (5, 5, 0)),
@@ -85,10 +85,10 @@ fn comments_directives_and_macros_between_lines_change_nothing() {
     ]);
 }
 
-/// SPIN's lexer rewrites only a `select` that is on one line and in no inline; the label goes with the assignment then.
+/// SPIN's lexer rewrites a `select` only on one line and outside inlines. Its label then belongs to the assignment.
 #[test]
-fn a_select_is_a_choice_on_one_line_only() {
-    all_count(&[
+fn a_select_is_rewritten_only_on_one_line() {
+    assert_counts(&[
         ("byte x; init { select (x\n: 1 .. 3); x = 2 }", (11, 13, 0)),
         ("byte x; inline f() { select (x : 1 .. 3)\n x = 2 }\ninit { f() }", (11, 13, 0)),
         ("byte x; init { select (x : 1 .. 3)\n x = 2 }", (6, 8, 0)),
@@ -96,7 +96,7 @@ fn a_select_is_a_choice_on_one_line_only() {
 }
 
 #[test]
-fn a_line_that_cannot_begin_a_statement_is_refused_with_advice() {
+fn lines_that_cannot_begin_a_statement_are_refused_with_help() {
     let refused = [
         ("init { x == y\n&& y == 5 }", "3:1: error: expected an expression, found `&&`"),
         ("init { x = y\n+ 5 }", "3:1: error: expected an expression, found `+`"),
@@ -111,18 +111,18 @@ fn a_line_that_cannot_begin_a_statement_is_refused_with_advice() {
         ("typedef T { byte a[2\n] } init { skip }", "found the end of the line"),
     ];
     for (text, expected) in refused {
-        let error = load(&format!("{COMMON}{text}")).expect_err(text);
+        let error = load(&format!("{DECLARATIONS}{text}")).expect_err(text);
         assert!(error.contains(expected), "{text}:\n{error}");
     }
-    let error = load(&format!("{COMMON}init {{ x == y\n&& y == 5 }}")).err().unwrap();
+    let error = load(&format!("{DECLARATIONS}init {{ x == y\n&& y == 5 }}")).err().unwrap();
     assert!(error.contains("end it with `&&`, or write round brackets"), "{error}");
-    // What ends with these tokens needs a semicolon, as in SPIN.
+    // These statements need a semicolon, as in SPIN.
     for text in [
         "init { c!1; c?<q>\nx = 1 }",
         "inline f() { timeout\nx = 1 } init { f() }",
         "init { if :: true fi x = 2 }",
         "typedef T { byte f byte g } init { skip }",
     ] {
-        assert!(load(&format!("{COMMON}{text}")).is_err(), "{text}");
+        assert!(load(&format!("{DECLARATIONS}{text}")).is_err(), "{text}");
     }
 }

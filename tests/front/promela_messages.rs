@@ -1,7 +1,7 @@
 //! Promela: messages with more or fewer fields than a statement, through channels that are referred to by name, by
 //! parameters and by variables. The counts are those of SPIN 6.5.2 (see `promela.rs`).
 
-use super::promela::{all_count, counts, load};
+use super::promela::{assert_counts, counts, load};
 use spillway::Check;
 use spillway::front::{Options, promela};
 use spillway::model::{StepOutcome, SystemDescription};
@@ -13,11 +13,11 @@ use spillway::source::SourceMap;
 
 const PAIRS: &str = "chan two = [1] of { byte, byte }; chan pairs = [0] of { byte, byte }; ";
 
-/// Models with an error in a message, and SPIN's counts. Those in which SPIN stops its search are such that nothing else
-/// is left to visit.
-fn misfits() -> Vec<(String, (u64, u64, u64))> {
+/// Models with an error in a message, and SPIN's counts. In models where SPIN stops its search, no other state is left
+/// to visit.
+fn models_with_message_errors() -> Vec<(String, (u64, u64, u64))> {
     let models = [
-        // A receive of too few fields goes on.
+        // A receive of too few fields continues.
         (
             "proctype P(chan from) { byte a; from?a; assert(a == 1) }
             init { two!1, 2; run P(two) }",
@@ -28,7 +28,8 @@ fn misfits() -> Vec<(String, (u64, u64, u64))> {
             init { run P(pairs); pairs!1, 2 }",
             (6, 6, 1),
         ),
-        // One that leaves the message there is no error; neither is a poll. One that compares a part goes on.
+        // A receive that keeps the message is no error, and neither is a poll. A receive that compares some of its
+        // fields continues.
         (
             "proctype P(chan x) { byte a; x!3, 4; if :: x?[3] -> skip :: else -> assert(false) fi;
                 x?<a>; assert(a == 3); x??a; assert(a == 3) }
@@ -40,13 +41,13 @@ fn misfits() -> Vec<(String, (u64, u64, u64))> {
             chan three = [1] of { byte, byte, byte }; init { run P(three) }",
             (7, 7, 1),
         ),
-        // One that compares every field that it names fails.
+        // A receive that compares all its fields fails.
         (
             "proctype P(chan x) { x!3, 4; x?eval(3); assert(false) } init { run P(two) }",
             (3, 3, 1),
         ),
         ("init { two!3, 4; two?3; assert(false) }", (2, 2, 1)),
-        // A receive of too many fields fails, once there is a message that matches.
+        // A receive of too many fields fails as soon as a message matches.
         (
             "proctype P(chan from) { byte a, b, c; from?a, b, c; assert(false) }
             init { two!1, 2; run P(two) }",
@@ -63,7 +64,7 @@ fn misfits() -> Vec<(String, (u64, u64, u64))> {
             init { run P(two) }",
             (7, 7, 1),
         ),
-        // Beyond the only field of a message there is 0, and the run goes on.
+        // The missing field of a message of one field is 0, and the run continues.
         (
             "chan one = [2] of { byte };
             proctype P(chan x) { byte a = 7, b = 8; x!5; x!6; x?a, b; assert(a == 5 && b == 0); x?a, 0;
@@ -77,7 +78,7 @@ fn misfits() -> Vec<(String, (u64, u64, u64))> {
             init { run P(one); one!5 }",
             (6, 6, 1),
         ),
-        // A send of too few values stores zeros, one of too many drops the others.
+        // A send of too few values stores zeros. A send of too many values drops the rest.
         (
             "proctype P(chan to) { to!7 }
             init { byte a, b; run P(two); two?a, b; assert(b == 0 && a == 7) }",
@@ -99,7 +100,7 @@ fn misfits() -> Vec<(String, (u64, u64, u64))> {
             "active proctype P() { byte a, b; two!3; two?a, b; assert(a == 3 && b == 0) }",
             (5, 5, 1),
         ),
-        // By rendezvous it is an error whether anybody receives or not.
+        // In a rendezvous the error occurs even without a receiver.
         ("proctype P(chan to) { to!1 } init { run P(pairs) }", (2, 2, 2)),
         (
             "chan one = [1] of { byte }; byte x;
@@ -113,15 +114,15 @@ fn misfits() -> Vec<(String, (u64, u64, u64))> {
 
 #[test]
 fn messages_of_another_length_are_errors_as_in_spin() {
-    for (model, expected) in &misfits() {
+    for (model, expected) in &models_with_message_errors() {
         assert_eq!(counts(model), *expected, "{model}");
     }
 }
 
-/// The parameter's type fits one of the channels, and in compiled code the error of the other belongs to the send, not to
-/// what follows the send through the first: else no counterexample could be shown.
+/// The parameter's type fits one of the channels. In compiled code, the error of the other channel belongs to the send,
+/// not to the statement after the send. Otherwise there would be no counterexample.
 #[test]
-fn an_error_through_one_of_several_channels_is_that_of_its_statement() {
+fn errors_of_one_of_several_channels_belong_to_the_statement() {
     let declared = "chan one = [1] of { byte }; chan two = [1] of { byte, byte }; byte x;";
     for (body, run, expected) in [
         ("atomic { x = 1; if :: to!1 -> x = 2 :: x == 5 -> skip fi }", "run P(two)", (5, 5, 1)),
@@ -150,7 +151,7 @@ fn an_error_through_one_of_several_channels_is_that_of_its_statement() {
 }
 
 #[test]
-fn what_is_never_executed_is_no_error_and_a_warning() {
+fn unexecuted_message_errors_are_warnings() {
     let unreached = [
         (
             "if :: len(two) > 0 -> two!3 :: else -> skip fi",
@@ -174,14 +175,14 @@ fn what_is_never_executed_is_no_error_and_a_warning() {
         let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
         assert!(warning.message.contains(expected), "{}", warning.message);
     }
-    // SPIN refuses more values than messages of any channel have.
+    // SPIN rejects sends with more values than the messages of any channel.
     let refused = load(&format!("{PAIRS}init {{ two!1, 2, 3 }}")).err().unwrap();
     assert!(refused.contains("too many parameters in send: this sends 3 values"), "{refused}");
 }
 
-/// SPIN's words are in the message of each error.
+/// Each error contains SPIN's words.
 #[test]
-fn errors_of_messages_say_what_spin_says() {
+fn message_errors_have_the_words_of_spin() {
     let declared = format!("{PAIRS}chan three = [1] of {{ byte, byte, byte }};");
     for (init, words) in [
         ("two!1", "too few parameters in send: this has 1, a message of two has 2"),
@@ -192,7 +193,8 @@ fn errors_of_messages_say_what_spin_says() {
         let (model, _) = load(&format!("{declared} init {{ {init} }}")).unwrap();
         let mut messages = Vec::new();
         let mut open: Vec<Vec<u8>> = Vec::new();
-        let mut take = |steps: Vec<spillway::model::StepDescription>, open: &mut Vec<Vec<u8>>| {
+        let mut collect = |steps: Vec<spillway::model::StepDescription>,
+                           open: &mut Vec<Vec<u8>>| {
             for step in steps {
                 match step.outcome {
                     StepOutcome::Successor(state) => open.push(state),
@@ -200,28 +202,28 @@ fn errors_of_messages_say_what_spin_says() {
                 }
             }
         };
-        take(model.starts(), &mut open);
+        collect(model.starts(), &mut open);
         while let Some(state) = open.pop() {
-            take(model.steps(&state), &mut open);
+            collect(model.steps(&state), &mut open);
         }
         assert_eq!(messages, [words], "{init}");
     }
 }
 
-/// What analyses know of messages holds where they are too short or too long.
+/// The facts that analyses derive about messages hold for messages that are too short or too long.
 #[test]
-fn reductions_keep_the_errors_of_messages() {
-    let by_steps = CycleProviso::ALL
+fn reductions_keep_message_errors() {
+    let partial_orders = CycleProviso::ALL
         .iter()
         .map(|&proviso| PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso })
-        .map(|way| ReductionConfig::from(ReductionSelection::from(way)));
+        .map(|strategy| ReductionConfig::from(ReductionSelection::from(strategy)));
     let rewriting = ["dead", "values", "states", "merge"];
-    let by_passes = rewriting.map(|it| ReductionSelection::of([it]));
-    let by_passes = by_passes.into_iter().chain([ReductionSelection::of(rewriting)]);
-    let by_passes = by_passes.map(ReductionConfig::from);
+    let rewritings = rewriting.map(|it| ReductionSelection::of([it]));
+    let rewritings = rewritings.into_iter().chain([ReductionSelection::of(rewriting)]);
+    let rewritings = rewritings.map(ReductionConfig::from);
     let all: Vec<ReductionConfig> =
-        by_steps.chain(by_passes).chain([ReductionConfig::auto()]).collect();
-    for (text, _) in &misfits() {
+        partial_orders.chain(rewritings).chain([ReductionConfig::auto()]).collect();
+    for (text, _) in &models_with_message_errors() {
         let model = text_model(text);
         for reduce in &all {
             let check = Check::of_text(&model).reduce(reduce.clone());
@@ -230,8 +232,8 @@ fn reductions_keep_the_errors_of_messages() {
             assert!(found.counterexample().unwrap().is_some(), "{reduce:?}: {text}");
         }
     }
-    // A field that is given no value is 0, which nothing may stand for.
-    all_count(&[(
+    // A missing field is 0, which no other value may represent.
+    assert_counts(&[(
         "chan c = [1] of { byte, byte }; chan d = [1] of { byte }; byte got;
         proctype P(chan to) { to!1 }
         init { byte a, b = 3; run P(c); c?a, b; got = b; assert(got == 0) }",

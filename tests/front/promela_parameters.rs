@@ -2,10 +2,10 @@
 //!
 //! The counts are those of SPIN 6.5.2 (see `promela.rs`).
 
-use super::promela::{all_count, counts, load};
+use super::promela::{assert_counts, counts, load};
 
 #[test]
-fn a_structure_is_given_by_value_and_its_channels_are_shared() {
+fn structures_are_passed_by_value_and_share_their_channels() {
     let gates = "
         typedef Gate { chan enter = [0] of { bit }; chan leave = [0] of { bit }; byte used }
         byte inside;
@@ -23,7 +23,7 @@ fn a_structure_is_given_by_value_and_its_channels_are_shared() {
         proctype Copy(Many m) { byte v; do :: m.a.c?v -> m.b.c!v :: v == 2 -> break od }
         init { Many m; byte v; run Copy(m); m.a.c!1; m.a.c!2;
             m.b.c?v; assert(v == 1); m.b.c?v; assert(v == 2) }";
-    all_count(&[
+    assert_counts(&[
         (gates, (70, 111, 0)),
         (box_with_a_number, (15, 19, 2)),
         (channels_in_nested_structures, (25, 35, 0)),
@@ -32,7 +32,7 @@ fn a_structure_is_given_by_value_and_its_channels_are_shared() {
 
 #[test]
 fn structures_nest_in_parameters_and_arguments() {
-    let beside_others = "
+    let with_other_parameters = "
         typedef Point { byte x; short y }
         typedef Line { Point from; bit dashed; Point to }
         proctype Draw(byte n; Line l; bool last) {
@@ -40,7 +40,7 @@ fn structures_nest_in_parameters_and_arguments() {
             l.from.x = 5; assert(l.from.x + l.to.x == 7) }
         init { Line l; l.from.x = 1; l.from.y = -3; l.dashed = 1; l.to.x = 2; run Draw(9, l, true);
             (_nr_pr == 1); assert(l.from.x == 1) }";
-    let a_field_is_given_on = "
+    let passed_on_field = "
         typedef Pair { byte x; bit y }
         typedef Outer { Pair in; byte n }
         proctype P(Outer o) { run Q(o.in); assert(o.in.x == 1); o.in.x = 2 }
@@ -54,16 +54,16 @@ fn structures_nest_in_parameters_and_arguments() {
         init { byte i; Shape s;
             atomic { for (i : 0 .. 2) { all[i].x = i; run See(all[i]) } };
             s.corners[1].x = 1; run See(s.corners[i - 2]) }";
-    all_count(&[
-        (beside_others, (13, 13, 0)),
-        (a_field_is_given_on, (18, 24, 0)),
+    assert_counts(&[
+        (with_other_parameters, (13, 13, 0)),
+        (passed_on_field, (18, 24, 0)),
         (elements, (73, 163, 20)),
     ]);
 }
 
-/// SPIN gives values one by one: a structure stands for its single values on either side.
+/// SPIN passes single values. A structure is equivalent to its single values on either side.
 #[test]
-fn a_structure_stands_for_its_single_values() {
+fn structures_are_equivalent_to_their_single_values() {
     let an_array_inside_an_argument = "
         typedef Row { byte cells[2]; bit y }
         proctype Three(byte a; byte b; byte c) { assert(a == 3 && b == 4 && c == 1) }
@@ -77,7 +77,7 @@ fn a_structure_stands_for_its_single_values() {
         typedef Wide { mtype x; unsigned y : 3; short z; int w; bool v }
         proctype P(Wide a) { assert(a.x == green && a.y == 5 && a.z == -7 && a.w == 70000 && a.v) }
         init { Wide o; o.x = green; o.y = 13; o.z = -7; o.w = 70000; o.v = true; run P(o) }";
-    all_count(&[
+    assert_counts(&[
         (an_array_inside_an_argument, (8, 8, 0)),
         (values_for_a_structure, (12, 16, 0)),
         (all_types, (10, 10, 0)),
@@ -94,7 +94,7 @@ fn parameters_of_active_processes_are_zero() {
 }
 
 #[test]
-fn a_parameter_with_a_structure_is_a_variable_like_others() {
+fn structure_parameters_are_ordinary_variables() {
     let sent_and_received = "
         typedef Pair { byte x; bit y }
         chan c = [2] of { byte, Pair };
@@ -111,17 +111,17 @@ fn a_parameter_with_a_structure_is_a_variable_like_others() {
         inline set(p) { p.x = 4 }
         proctype P(Pair p) { set(p); assert(p.x == 4) }
         init { Pair o; run P(o); set(o) }";
-    all_count(&[
+    assert_counts(&[
         (sent_and_received, (13, 13, 0)),
         (in_recursion, (22, 22, 0)),
         (in_an_inline, (10, 13, 0)),
     ]);
 }
 
-/// Names of an `mtype` are kept as such only while nothing else is stored to variables of the set, which an argument
-/// does as an assignment would.
+/// Values of an `mtype` set are stored as names only if no other value is stored to variables of the set. An argument
+/// counts as an assignment.
 #[test]
-fn a_number_given_for_a_name_is_kept() {
+fn numbers_passed_for_names_are_kept() {
     let model = "
         mtype = { red, green }
         typedef Tone { mtype hue }
@@ -130,9 +130,9 @@ fn a_number_given_for_a_name_is_kept() {
     assert_eq!(counts(model), (5, 5, 0));
 }
 
-/// SPIN asks about variables without fields only. The model with `x` instead of `o.in.x` has these counts.
+/// SPIN supports remote references to plain variables only. The model with `x` instead of `o.in.x` has these counts.
 #[test]
-fn others_ask_about_a_field_of_a_parameter() {
+fn remote_references_may_name_a_field_of_a_parameter() {
     let model = "
         typedef In { byte x }
         typedef Out { byte n; In in }

@@ -1,12 +1,12 @@
 //! Promela: the preprocessor, and details of the grammar. The counts are SPIN's, as in `promela.rs`.
 
-use crate::promela::{all_count, counts, counts_as, load, load_as};
+use crate::promela::{assert_counts, counts, counts_as, load, load_as};
 use spillway::front::Options;
 use std::time::{Duration, Instant};
 
 #[test]
-fn labels_arrows_and_jumps_are_read_as_spin_reads_them() {
-    all_count(&[
+fn labels_arrows_and_jumps_have_the_syntax_of_spin() {
+    assert_counts(&[
         (
             "byte x; active proctype P() \
              { do :: x < 2 --> x++ :: else --> break od; assert(x == 2) }",
@@ -50,8 +50,8 @@ fn labels_arrows_and_jumps_are_read_as_spin_reads_them() {
 }
 
 #[test]
-fn what_an_inline_returns_is_stored_where_it_is_called() {
-    all_count(&[
+fn results_of_inlines_are_stored_by_the_caller() {
+    assert_counts(&[
         (
             "byte x; inline sum(a, b) { return a + b } \
              inline two(z) { x = z; x = sum(x, 1); return x * 2 } \
@@ -72,17 +72,18 @@ fn what_an_inline_returns_is_stored_where_it_is_called() {
 }
 
 #[test]
-fn processes_ask_where_others_are() {
-    all_count(&[(
+fn processes_may_use_pc_value() {
+    assert_counts(&[(
         "byte x; active proctype A() { x = 1; x = 2 } active proctype B() \
          { x == 2 -> if :: pc_value(0) > 2 -> x = 7 :: else -> skip fi; x = pc_value(_pid) }",
         (9, 9, 0),
     )]);
 }
 
-/// As if `_pid` were a variable of the process. SPIN leaves it out when it compares states (`docs/reference/languages.md`).
+/// The model behaves as if `_pid` were a variable of the process. SPIN omits it in the comparison of states
+/// (`docs/reference/languages.md`).
 #[test]
-fn a_process_may_receive_into_its_pid() {
+fn processes_may_receive_into_pid() {
     let model = |name: &str, declared: &str| {
         format!(
             "chan d = [2] of {{ byte, byte }}; byte x; \
@@ -97,16 +98,16 @@ fn a_process_may_receive_into_its_pid() {
     assert!(error.contains("nothing can be received into _nr_pr"), "{error}");
 }
 
-/// Models whose only assertions say what the preprocessor makes of them.
-fn all_hold(models: &[&str]) {
+/// Checks models whose assertions state the result of the preprocessor.
+fn assert_no_errors(models: &[&str]) {
     for text in models {
         assert_eq!(counts(text).2, 0, "{text}");
     }
 }
 
 #[test]
-fn text_that_is_left_out_may_be_anything() {
-    all_hold(&[
+fn excluded_text_may_be_arbitrary() {
+    assert_no_errors(&[
         "#ifdef NOTES\ndon't \"stop /* here\n it isn't 12abc 0x @@\n#endif\ninit { skip }",
         "#if 0\n#nothing don't\n#if don't\n#else \"x\n#endif\n#endif\ninit { skip }",
         "#if 1\n#elif (( don't\n#else it's\n#endif it's\ninit { skip }",
@@ -126,7 +127,7 @@ fn text_that_is_left_out_may_be_anything() {
 }
 
 #[test]
-fn conditions_are_those_of_the_c_preprocessor() {
+fn conditions_follow_the_c_preprocessor() {
     for holds in [
         "(3 > 2 ? 1 : 0)",
         "1 ? 0 ? 0 : 2 : 1/0",
@@ -142,14 +143,14 @@ fn conditions_are_those_of_the_c_preprocessor() {
         );
         assert!(load(&text).is_ok(), "{holds}");
     }
-    for wrong in ["1 ? 2", "1/0", "X(1)", "don't"] {
-        assert!(load(&format!("#if {wrong}\n#endif\ninit {{ skip }}")).is_err(), "{wrong}");
+    for invalid in ["1 ? 2", "1/0", "X(1)", "don't"] {
+        assert!(load(&format!("#if {invalid}\n#endif\ninit {{ skip }}")).is_err(), "{invalid}");
     }
 }
 
 #[test]
-fn macros_are_those_of_the_c_preprocessor() {
-    all_hold(&[
+fn macros_follow_the_c_preprocessor() {
+    assert_no_errors(&[
         "#define L __LINE__\ninit { assert(__LINE__ == 2\n&& L == 3); printf(__FILE__) }",
         "#define F(a) a + __LINE__\ninit { int x = F(\n__LINE__\n); assert(x == 5) }",
         "#define SAY(f, ...) printf(f, __VA_ARGS__)\ninit { SAY(\"%d %d\", 1, 2) }",
@@ -164,29 +165,29 @@ fn macros_are_those_of_the_c_preprocessor() {
     ]);
 }
 
-/// What is given outside wins over the model's own, as the compiler's `-D` does.
+/// A definition by an option overrides the model's own one, as the compiler's `-D` does.
 #[test]
-fn a_macro_from_outside_may_be_any_text() {
+fn macros_from_options_may_be_any_text() {
     let text = "byte x, abc = 2;\n#ifndef W\n#define W 3\n#endif\ninit { x = W }";
-    let given = |macros: &[(&str, &str)]| {
+    let with_macros = |macros: &[(&str, &str)]| {
         let macros = macros.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
         Options { macros: macros.collect(), ..Options::default() }
     };
-    let checked = |end: &str| text.replace("x = W", &format!("x = W; assert(x == {end})"));
-    assert_eq!(counts(&checked("3")).2, 0);
-    assert_eq!(counts_as(&checked("2"), &given(&[("W", "abc")])).2, 0);
-    assert_eq!(counts_as(&checked("5"), &given(&[("W", "9"), ("W", "abc + 3")])).2, 0);
-    let called = "byte x; init { x = INC(x); assert(x == 2) }";
-    assert_eq!(counts_as(called, &given(&[("INC(a)", "a + 2")])).2, 0);
-    let open = load_as(text, &given(&[("W", "\"x")])).err().unwrap();
-    assert!(open.contains("5:12: error: this text is not closed"), "{open}");
-    let unknown = load_as(text, &given(&[("V", "abc")])).err().unwrap();
+    let with_assertion = |end: &str| text.replace("x = W", &format!("x = W; assert(x == {end})"));
+    assert_eq!(counts(&with_assertion("3")).2, 0);
+    assert_eq!(counts_as(&with_assertion("2"), &with_macros(&[("W", "abc")])).2, 0);
+    assert_eq!(counts_as(&with_assertion("5"), &with_macros(&[("W", "9"), ("W", "abc + 3")])).2, 0);
+    let macro_with_argument = "byte x; init { x = INC(x); assert(x == 2) }";
+    assert_eq!(counts_as(macro_with_argument, &with_macros(&[("INC(a)", "a + 2")])).2, 0);
+    let unclosed = load_as(text, &with_macros(&[("W", "\"x")])).err().unwrap();
+    assert!(unclosed.contains("5:12: error: this text is not closed"), "{unclosed}");
+    let unknown = load_as(text, &with_macros(&[("V", "abc")])).err().unwrap();
     assert!(unknown.contains("`V` is defined, and is nowhere in the model"), "{unknown}");
 }
 
-/// Without a bound each of these takes 2 to the power of its levels.
+/// Without a limit each of these takes 2 to the power of its levels.
 #[test]
-fn macros_and_files_that_double_are_refused_soon() {
+fn macros_and_files_that_double_are_refused_early() {
     let chain = |first: &str, last: &str| {
         let more = (1..60).map(|at| format!("#define A{at} A{} A{}\n", at - 1, at - 1));
         format!("#define A0 {first}\n{}{last}", more.collect::<String>())

@@ -3,13 +3,13 @@
 //! The counts are those of SPIN 6.5.2 (see `promela.rs`). Models with arrays of channels are compiled with
 //! `-DNOBOUNDCHECK`.
 
-use super::promela::{all_count, counts, load};
+use super::promela::{assert_counts, counts, load};
 use spillway::model::{StepOutcome, SystemDescription, Violation, memory};
 use spillway::search::SearchLimits;
 use std::process::Command;
 
 #[test]
-fn a_trace_is_matched_event_by_event() {
+fn traces_are_matched_event_by_event() {
     let in_order = "
         chan c = [2] of { byte };
         active proctype P() { c!1; c!2; c!1 }
@@ -41,7 +41,7 @@ fn a_trace_is_matched_event_by_event() {
         active proctype P() { c!1; c!2; c!1; c!3 }
         active proctype Q() { byte v; c?v; c?v; c?v; c?v }
         trace { one: c!1; if :: c!2 -> goto one :: c!3 fi }";
-    all_count(&[
+    assert_counts(&[
         (in_order, (11, 13, 0)),
         (out_of_order, (8, 9, 2)),
         (after_the_end, (11, 13, 2)),
@@ -51,9 +51,9 @@ fn a_trace_is_matched_event_by_event() {
     ]);
 }
 
-/// Only the first way that the events take counts: a `notrace` gives up at an event that it does not take.
+/// Only the first match counts. A `notrace` ends at an event that it does not match.
 #[test]
-fn a_notrace_is_violated_where_it_completes() {
+fn a_notrace_is_violated_when_it_completes() {
     let completes = "
         chan c = [2] of { byte };
         active proctype P() { c!1; c!2 }
@@ -74,7 +74,7 @@ fn a_notrace_is_violated_where_it_completes() {
         active proctype P() { byte n; do :: n < 3 -> n++; if :: c!1 :: c!2 fi :: else -> break od }
         active proctype Q() { byte v; end: do :: c?v od }
         notrace { do :: c!1 :: c!2 -> break od; c!2 }";
-    all_count(&[
+    assert_counts(&[
         (completes, (8, 9, 2)),
         (gives_up, (23, 31, 0)),
         (never_ends, (9, 9, 0)),
@@ -82,9 +82,9 @@ fn a_notrace_is_violated_where_it_completes() {
     ]);
 }
 
-/// `eval` is computed before the message is stored.
+/// `eval` is evaluated before the message is stored.
 #[test]
-fn fields_are_compared_as_the_message_holds_them() {
+fn fields_are_compared_with_the_values_in_the_message() {
     let reduced = "
         chan c = [3] of { byte }; chan s = [1] of { short, bit };
         active proctype P() { byte v = 1; c!257; c!v + 1; s!70000,v; c!v - 2 }
@@ -105,7 +105,7 @@ fn fields_are_compared_as_the_message_holds_them() {
         active proctype P() { c!1,2; c!2,3 }
         active proctype Q() { byte v, w; c?v,w; c?v,w }
         trace { c!1; c!3 }";
-    all_count(&[
+    assert_counts(&[
         (reduced, (17, 23, 0)),
         (eval_old, (8, 9, 1)),
         (eval_of_others, (11, 12, 1)),
@@ -114,7 +114,7 @@ fn fields_are_compared_as_the_message_holds_them() {
 }
 
 #[test]
-fn what_a_receive_does_with_the_message_changes_no_comparison() {
+fn targets_of_a_receive_do_not_affect_the_comparison() {
     let stored_elsewhere = "
         chan c = [3] of { byte, byte, byte }; byte a[3]; byte i;
         init { byte b; c!1,2,3; c!2,5,1; c!0,7,2; c?_,b,_; c?i,a[i],_; assert(a[2] == 5); c?eval(i - 2),_,i; assert(i == 2) }
@@ -132,7 +132,7 @@ fn what_a_receive_does_with_the_message_changes_no_comparison() {
         chan c[2] = [1] of { byte };
         init { byte i, x; c[i]!1; c[i]?i; c[i]!2; c[0]!3; c[i]?x; assert(x == 2) }
         trace { c[0]!1; c[0]?1; c[0]!4 }";
-    all_count(&[
+    assert_counts(&[
         (stored_elsewhere, (10, 10, 1)),
         (stored_narrow, (9, 9, 1)),
         (stored_late, (8, 9, 1)),
@@ -152,11 +152,11 @@ fn a_rendezvous_is_a_send_and_then_a_receive() {
         active proctype P() { c!5; c!1 }
         active proctype Q() { byte v; c?v; c?v }
         trace { do :: c!5 :: c!2 od }";
-    all_count(&[(meeting, (6, 6, 1)), (meeting_sends, (5, 5, 1))]);
+    assert_counts(&[(meeting, (6, 6, 1)), (meeting_sends, (5, 5, 1))]);
 }
 
 #[test]
-fn channels_are_known_by_any_name() {
+fn channels_are_identified_by_any_name() {
     let by_parameter = "
         chan c = [1] of { byte }; chan d = [1] of { byte };
         proctype P(chan x; byte n) { x!n; x!2 }
@@ -179,7 +179,7 @@ fn channels_are_known_by_any_name() {
         active proctype P() { l.c!1; l.r?1; l.c!2 }
         active proctype Q() { byte x; l.c?x; l.r!1; l.c?x }
         trace { l.c!1; l.r!1; l.r?1; l.c!3 }";
-    all_count(&[
+    assert_counts(&[
         (by_parameter, (21, 28, 2)),
         (by_parameter_meeting, (83, 137, 32)),
         (in_variable, (25, 35, 3)),
@@ -188,7 +188,7 @@ fn channels_are_known_by_any_name() {
 }
 
 #[test]
-fn what_leaves_a_message_is_no_event_and_what_moves_one_is_one() {
+fn polls_and_peeks_are_no_events_and_moved_messages_are() {
     let no_events = "
         chan c = [2] of { byte };
         active proctype P() { c!1; c!2 }
@@ -204,12 +204,16 @@ fn what_leaves_a_message_is_no_event_and_what_moves_one_is_one() {
         chan c = [2] of { Msg };
         active proctype P() { Msg m; m.n = 1; c!m; m.n = 2; c!m; for (m in c) { assert(m.n > 0) } }
         trace { c!1,_; c!2,_; c?1,0; c!1,0; c?2; c!3 }";
-    all_count(&[(no_events, (14, 17, 1)), (inside_sequences, (7, 7, 2)), (of_a_for, (18, 18, 1))]);
+    assert_counts(&[
+        (no_events, (14, 17, 1)),
+        (inside_sequences, (7, 7, 2)),
+        (of_a_for, (18, 18, 1)),
+    ]);
 }
 
-/// So it is in SPIN for a `notrace`, too.
+/// This is also SPIN's behaviour for a `notrace`.
 #[test]
-fn what_is_not_complete_is_no_valid_end_while_processes_remain() {
+fn incomplete_traces_are_invalid_end_states_while_processes_remain() {
     let all_gone = "
         chan c = [2] of { byte };
         active proctype P() { c!1 }
@@ -230,7 +234,7 @@ fn what_is_not_complete_is_no_valid_end_while_processes_remain() {
         active proctype P() { if :: c!1; c!2 :: c!2 :: skip fi }
         active proctype Q() { byte v; end: do :: c?v od }
         notrace { c!1; c!3 }";
-    all_count(&[
+    assert_counts(&[
         (all_gone, (5, 5, 0)),
         (not_complete, (8, 10, 1)),
         (may_end, (12, 16, 1)),
@@ -239,30 +243,30 @@ fn what_is_not_complete_is_no_valid_end_while_processes_remain() {
 }
 
 #[test]
-fn names_count_where_the_automaton_never_comes() {
+fn names_in_unreachable_events_are_observed() {
     let unreached_names = "
         chan c = [1] of { byte }; chan d = [1] of { byte };
         active proctype P() { c!1; d!2 }
         active proctype Q() { byte v; c?v; d?v }
         trace { do :: c!1 od; d!2 }";
-    all_count(&[(unreached_names, (8, 9, 2))]);
+    assert_counts(&[(unreached_names, (8, 9, 2))]);
 }
 
-/// So it is in SPIN, and there is a warning.
+/// This is SPIN's behaviour. There is a warning.
 #[test]
-fn a_jump_that_is_a_step_takes_any_event() {
+fn a_jump_of_a_trace_matches_any_event() {
     let a_jump_takes_any = "
         chan c = [3] of { byte };
         active proctype P() { c!2; c!2; c!2 }
         active proctype Q() { byte v; c?v; c?v; c?v }
         trace { do :: c!1 :: break od; c!2; c!3 }";
-    all_count(&[(a_jump_takes_any, (12, 15, 3))]);
+    assert_counts(&[(a_jump_takes_any, (12, 15, 3))]);
 }
 
-/// SPIN compares another message of the channel: the last one behind a sorted send, the first one at a random receive. It has
-/// two errors in the first model.
+/// SPIN compares another message of the channel: the last one for a sorted send, the first one for a random receive. It
+/// has two errors in the first model.
 #[test]
-fn the_message_that_is_sent_or_received_is_compared() {
+fn the_sent_or_received_message_is_compared() {
     let sorted = "
         chan c = [3] of { byte };
         active proctype P() { c!!5; c!!1; c!!3 }
@@ -271,40 +275,40 @@ fn the_message_that_is_sent_or_received_is_compared() {
         chan c = [3] of { byte };
         init { byte v; c!1; c!2; c!3; c??2; c??v; c?v }
         trace { c?2; c?1; c?3 }";
-    all_count(&[(sorted, (5, 5, 0)), (random, (8, 8, 0))]);
+    assert_counts(&[(sorted, (5, 5, 0)), (random, (8, 8, 0))]);
 }
 
-/// SPIN takes a send by rendezvous for an event, and reports it, also where nobody receives: it has two errors here.
+/// SPIN reports a send by rendezvous as an event even without a receiver. It has two errors here.
 #[test]
-fn a_rendezvous_that_does_not_come_about_is_no_event() {
+fn an_incomplete_rendezvous_is_no_event() {
     let model = "chan c = [0] of { byte }; active proctype P() { c!5 } trace { c!1 }";
     assert_eq!(counts(model), (1, 1, 1));
 }
 
-/// What is said of the only kind of error of a model.
-fn said(model: &str) -> Vec<String> {
+/// Returns the texts of the errors of a model.
+fn error_texts(model: &str) -> Vec<String> {
     let (interp, _) = load(model).unwrap();
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(&interp, &limits).unwrap();
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for (check, finding) in outcome.findings.iter() {
         let Violation::Fault(kind, action) = check else {
-            said.push(format!("{check:?}"));
+            texts.push(format!("{check:?}"));
             continue;
         };
         let steps = interp.steps(&finding.witness).into_iter();
-        said.extend(steps.filter(|it| it.action == action).filter_map(|it| match it.outcome {
+        texts.extend(steps.filter(|it| it.action == action).filter_map(|it| match it.outcome {
             StepOutcome::Fault(fault) if fault.kind == kind => {
                 Some(format!("{}: {}", kind.violation(), fault.message))
             }
             _ => None,
         }));
     }
-    said
+    texts
 }
 
 #[test]
-fn what_fails_is_told_with_the_event_and_the_declaration() {
+fn trace_errors_name_the_event_and_the_declaration() {
     let trace = "chan c = [2] of { byte };\ninit { c!1; c!2 }\ntrace { c!1; c!3 }";
     let of_trace = "trace: `c!2` is no event that the trace at model.pml:3:1 allows here";
     let notrace = "chan c = [2] of { byte };\ninit { c!1; c!2 }\n  notrace { c!1; c!2 }";
@@ -318,12 +322,12 @@ fn what_fails_is_told_with_the_event_and_the_declaration() {
     for (model, expected) in
         [(trace, of_trace), (notrace, of_notrace), (meeting, of_meeting), (several, of_several)]
     {
-        assert_eq!(said(model), [expected], "{model}");
+        assert_eq!(error_texts(model), [expected], "{model}");
     }
 }
 
 #[test]
-fn what_is_no_event_is_refused() {
+fn statements_other_than_events_are_refused() {
     let no_event = "error: a trace has sends and receives only: this is no event";
     let compares = "error: a trace compares fields with constants and global variables only";
     for (body, expected) in [
@@ -355,9 +359,9 @@ fn what_is_no_event_is_refused() {
     assert!(found.contains("a trace compares this value, which asks about channels"), "{found}");
 }
 
-/// What a trace observes is seen by every reduction: none changes the verdict or the kind of the first violation.
+/// Every reduction preserves the events of a trace, and so the verdict and the kind of the first violation.
 #[test]
-fn no_reduction_changes_what_a_trace_says() {
+fn reductions_keep_the_verdicts_of_traces() {
     const REDUCTIONS: [&str; 12] = [
         "none",
         "por",
@@ -392,24 +396,24 @@ fn no_reduction_changes_what_a_trace_says() {
         std::fs::write(&model, format!("{workers}\n{end}\n")).unwrap();
         for reduction in REDUCTIONS {
             for exec in ["jit", "interp"] {
-                let found = kind_found(&model, &["--reduce", reduction, "--exec", exec]);
+                let found = violation_kind(&model, &["--reduce", reduction, "--exec", exec]);
                 assert_eq!(found, kind, "{end} by {reduction}, {exec}");
             }
         }
     }
 }
 
-/// The kind of the violation that `check` finds; empty if there is none.
-fn kind_found(model: &std::path::Path, flags: &[&str]) -> String {
+/// Returns the kind of the first violation that `check` finds, or an empty text if there is none.
+fn violation_kind(model: &std::path::Path, flags: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
     let output = command.arg("check").arg(model).arg("--json").args(flags).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let json: serde_json::Value =
-        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     match output.status.code() {
         Some(0) => String::new(),
         Some(1) => json["violations"][0]["kind"].as_str().unwrap().to_owned(),
-        // A reduction that does not fit is named as such.
-        _ => panic!("{flags:?}: {said}"),
+        // A refused reduction has another exit code.
+        _ => panic!("{flags:?}: {text}"),
     }
 }

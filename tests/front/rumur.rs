@@ -11,7 +11,7 @@ use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What comes of a model.
+/// The outcome of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Refused,
@@ -21,8 +21,8 @@ enum Outcome {
 
 use Outcome::{Refused, Verified, Violated};
 
-/// Tests whose outcome is another here, and why.
-const OTHERWISE: &[(&str, Outcome, &str)] = &[
+/// Tests with another outcome here, with the reason.
+const DIFFERENT_OUTCOMES: &[(&str, Outcome, &str)] = &[
     ("boolean-shadow.m", Verified, "a model may declare the names that every model knows again"),
     ("bound-illegal.m", Verified, "the flag `--bound` is Rumur's"),
     ("bound-limit.m", Violated, "the flag `--bound` is Rumur's"),
@@ -48,9 +48,9 @@ const OTHERWISE: &[(&str, Outcome, &str)] = &[
     ("uint64-model.m", Refused, "numbers have 64 bits with a sign, ranges 2^48 - 1 values"),
 ];
 
-/// What a test says of itself in the comments that it begins with.
+/// Returns the keys and values of the comments at the beginning of a test.
 fn comments(text: &str) -> BTreeMap<&str, &str> {
-    let of_line = |line: &'_ str| -> Option<(usize, usize)> {
+    let key_position = |line: &'_ str| -> Option<(usize, usize)> {
         let inner = line.trim_start().strip_prefix("--")?;
         let colon = inner.find(':')?;
         let is_key = |it: &str| {
@@ -60,7 +60,7 @@ fn comments(text: &str) -> BTreeMap<&str, &str> {
     };
     let mut found = BTreeMap::new();
     for line in text.lines() {
-        let Some((start, colon)) = of_line(line) else { break };
+        let Some((start, colon)) = key_position(line) else { break };
         let inner = &line[start..];
         found.insert(inner[..colon].trim(), inner[colon + 1..].trim());
     }
@@ -75,20 +75,20 @@ fn outcome(name: &str, text: &str, options: &Options, checks: CheckSelection) ->
     assert_eq!(validate(&loaded.program).map_err(|problems| format!("{problems:?}")), Ok(()));
     let interp = Interp::new(loaded.program).unwrap();
     let limits = SearchLimits { stop_on_violation: false, checks, ..SearchLimits::default() };
-    let searched = |model: &dyn StateSpace| {
+    let search = |model: &dyn StateSpace| {
         let outcome = memory::search(model, &limits).unwrap();
         let is_violated = limits.checks.has_violation(model, &outcome);
         (is_violated, outcome.states(), outcome.counters.transitions)
     };
-    let expected = searched(&interp);
+    let expected = search(&interp);
     if let Ok(jit) = Jit::new(&interp) {
-        assert_eq!(searched(&jit), expected, "{name}: compiled");
+        assert_eq!(search(&jit), expected, "{name}: compiled");
     }
     if expected.0 { Violated } else { Verified }
 }
 
 #[test]
-fn rumurs_tests_have_their_outcome() {
+fn tests_of_rumur_have_their_outcome() {
     let Some(folder) = std::env::var_os("SPILLWAY_RUMUR") else {
         return println!("skipped: SPILLWAY_RUMUR is not set");
     };
@@ -97,37 +97,37 @@ fn rumurs_tests_have_their_outcome() {
     files.retain(|it| it.extension().is_some_and(|ending| ending == "m"));
     files.sort();
     assert!(files.len() > 300, "SPILLWAY_RUMUR names Rumur's folder `tests`");
-    let (mut wrong, mut seen, mut skipped) = (Vec::new(), BTreeSet::new(), 0);
+    let (mut failures, mut seen, mut skipped) = (Vec::new(), BTreeSet::new(), 0);
     for file in &files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(file).unwrap();
-        let said = comments(&text);
-        let flags = said.get("rumur_flags").copied().unwrap_or_default();
-        // What a solver finds out about expressions is Rumur's.
+        let test_comments = comments(&text);
+        let flags = test_comments.get("rumur_flags").copied().unwrap_or_default();
+        // Rumur's SMT solver decides facts about expressions.
         if flags.contains("smt") {
             skipped += 1;
             continue;
         }
-        let stuck = flags.contains("'--deadlock-detection', 'stuck'");
-        let deadlock = stuck.then_some(EndRule::Never);
+        let is_stuck_only = flags.contains("'--deadlock-detection', 'stuck'");
+        let deadlock = is_stuck_only.then_some(EndRule::Never);
         let is_free = flags.contains("'--deadlock-detection', 'off'");
-        let number = |key| said.get(key).map_or(0, |it| it.parse::<i32>().unwrap_or(0));
-        let wanted = match (number("rumur_exit_code"), number("checker_exit_code")) {
+        let number = |key| test_comments.get(key).map_or(0, |it| it.parse::<i32>().unwrap_or(0));
+        let rumur_outcome = match (number("rumur_exit_code"), number("checker_exit_code")) {
             (0, 0) => Verified,
             (0, _) => Violated,
             _ => Refused,
         };
         let checks = CheckSelection { deadlock: !is_free, ..CheckSelection::ALL };
         let found = outcome(&name, &text, &Options { deadlock, ..Options::default() }, checks);
-        let other = OTHERWISE.iter().find(|it| it.0 == name);
-        seen.extend(other.map(|it| it.0));
-        let expected = other.map_or(wanted, |it| it.1);
-        if found != expected || other.is_some_and(|it| it.1 == wanted) {
-            wrong.push(format!("{name}: {found:?}, its comments say {wanted:?}"));
+        let different = DIFFERENT_OUTCOMES.iter().find(|it| it.0 == name);
+        seen.extend(different.map(|it| it.0));
+        let expected = different.map_or(rumur_outcome, |it| it.1);
+        if found != expected || different.is_some_and(|it| it.1 == rumur_outcome) {
+            failures.push(format!("{name}: {found:?}, its comments say {rumur_outcome:?}"));
         }
     }
     println!("{} tests of Rumur's, {skipped} of them skipped", files.len());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let gone: Vec<_> = OTHERWISE.iter().filter(|it| !seen.contains(it.0)).collect();
-    assert!(gone.is_empty(), "no longer there: {gone:?}");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let unused: Vec<_> = DIFFERENT_OUTCOMES.iter().filter(|it| !seen.contains(it.0)).collect();
+    assert!(unused.is_empty(), "no longer there: {unused:?}");
 }

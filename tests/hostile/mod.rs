@@ -22,7 +22,7 @@ use spillway::session::SearchJob;
 use std::io::ErrorKind;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use support::lazy::Lazy;
+use support::postponing_model::PostponingModel;
 use support::{Graph, begin_or_resume, tiny_plan};
 
 /// Decides about arbitrary bytes, and panics if that is done wrong; whether they were believed, as
@@ -224,8 +224,8 @@ pub fn graph() -> Graph {
 }
 
 /// The same, putting steps off.
-pub fn lazy() -> Lazy<Graph> {
-    Lazy::new(Graph { degree: 5, ..graph() }, 5)
+pub fn lazy() -> PostponingModel<Graph> {
+    PostponingModel::new(Graph { degree: 5, ..graph() }, 5)
 }
 
 /// Both.

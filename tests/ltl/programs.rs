@@ -6,7 +6,7 @@
 
 use super::formulas::{self, Chance};
 use super::swept::{Means, STAGES, Subject};
-use crate::generated::questions::condition;
+use crate::generated::state_conditions::condition;
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use super::bench::Bench;
 use super::digraph::Dice;
 use crate::support::is_large;
 use crate::support::reductions::both;
-use crate::support::reductions::{bisimilar, by_way, dead};
+use crate::support::reductions::{bisimilar, dead, partial_order_plan};
 use serde_json::Value;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
@@ -55,8 +55,8 @@ pub fn load_as(language: &str, text: &str, formula: &str) -> LivenessCheck {
 fn reductions() -> Vec<ReductionSelection> {
     let values = ReductionPlan::of(["values"]);
     let passes = [dead(), values, ReductionPlan::of(["states"]), bisimilar()];
-    let order = METHODS.map(by_way);
-    let together = both(&bisimilar(), &by_way(PartialOrderMethod::Conditional));
+    let order = METHODS.map(partial_order_plan);
+    let together = both(&bisimilar(), &partial_order_plan(PartialOrderMethod::Conditional));
     passes.into_iter().chain(order).chain([together]).map(|it| it.selection).collect()
 }
 

@@ -33,12 +33,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
+#[path = "../support/incorrect_models.rs"]
+mod incorrect_models;
 #[path = "../support/masked.rs"]
 mod masked;
-#[path = "../support/mistaken.rs"]
-mod mistaken;
-#[path = "../support/unfigured.rs"]
-mod unfigured;
+#[path = "../support/masked_rows.rs"]
+mod masked_rows;
 
 /// A folder to run commands in.
 struct Folder(TempDir);

@@ -14,7 +14,7 @@
 
 use super::Folder;
 use super::masked::masked;
-use super::unfigured::unfigured;
+use super::masked_rows::mask_row;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,7 +39,7 @@ fn told(folder: &Folder, command: &str) -> String {
     let out = String::from_utf8(ran.stdout).unwrap();
     let out = out.replace(&folder.path("tmp").display().to_string(), "TMP");
     let out = out.replace(&folder.0.path().display().to_string(), "HERE");
-    let mut lines: Vec<String> = masked(&out).lines().map(|it| unfigured(&unnamed(it))).collect();
+    let mut lines: Vec<String> = masked(&out).lines().map(|it| mask_row(&unnamed(it))).collect();
     if let Some(code @ 1..) = ran.status.code() {
         lines.push(format!("=> {code}"));
     }

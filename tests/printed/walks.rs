@@ -1,7 +1,7 @@
 //! Walks through models: random and interactive, from the start and from stored counterexamples.
 
 use super::Folder;
-use super::mistaken::{LOCK, STUCK};
+use super::incorrect_models::{LOCK, STUCK};
 
 const COUNTS: &str = "chan m2s = [1] of { byte };
 byte sent;

@@ -1,7 +1,7 @@
 //! The automatic choice of partial order: the decision after the first states, and that a search keeps the decision.
 
 use crate::support::memory::memory_beside_tests;
-use crate::support::reductions::by_way;
+use crate::support::reductions::partial_order_plan;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
@@ -24,23 +24,23 @@ fn model(language: &str, text: &str) -> TextModel {
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
-/// As far as steps are chosen: what is dead here is no matter.
-fn auto_steps() -> ReductionConfig {
+/// The automatic selection without the rewritings of data. Only the choice of transitions matters here.
+fn auto_without_rewritings() -> ReductionConfig {
     let exclude = ["values", "states", "dead"].map(str::to_owned).to_vec();
     ReductionConfig { exclude, ..ReductionConfig::auto() }
 }
 
-/// Processes that count by themselves, and one that is watched.
-fn loose() -> TextModel {
+/// Two independent counting processes, and one with an assertion.
+fn independent_counters() -> TextModel {
     counting("")
 }
 
-/// The same, with two transitions in most states, so that these are stored with chains, too.
-fn forked() -> TextModel {
+/// The same with two transitions in most states, so that these are stored under chains.
+fn branching_counters() -> TextModel {
     counting("a -> a { guard x < 199; effect x = x + 2; },")
 }
 
-/// The processes, the first with further transitions.
+/// The independent counters. The first one has `further` transitions.
 fn counting(further: &str) -> TextModel {
     let text = format!(
         "int x; int y;
@@ -53,8 +53,8 @@ fn counting(further: &str) -> TextModel {
     model("dve", &text)
 }
 
-/// Processes of which each step matters to all others.
-fn tight() -> TextModel {
+/// Two processes whose transitions are all dependent.
+fn dependent_processes() -> TextModel {
     model(
         "dve",
         "int x;
@@ -64,8 +64,8 @@ fn tight() -> TextModel {
     )
 }
 
-/// Processes that count by themselves, and a claim about them.
-fn claimed(claim: &str) -> TextModel {
+/// Independent counters with a never claim.
+fn counters_with_claim(claim: &str) -> TextModel {
     let count = |it| format!("do :: {it} < 200 -> {it} = {it} + 1 :: {it} == 200 -> {it} = 0 od");
     let [x, y] = ["x", "y"].map(count);
     model(
@@ -77,22 +77,22 @@ fn claimed(claim: &str) -> TextModel {
     )
 }
 
-/// What auto comes to: the reduction that is on, or why it is not.
-fn decided(
+/// Returns the name of the reduction that the automatic selection applies, or the reason that it applies none.
+fn automatic_choice(
     model: &TextModel,
     exec: ExecutionMode,
     storage: &StateStorage,
 ) -> Result<String, NotApplied> {
-    decided_within(model, exec, (&SearchLimits::default(), storage))
+    automatic_choice_within(model, exec, (&SearchLimits::default(), storage))
 }
 
-/// The same in a search within some limits.
-fn decided_within(
+/// Returns the automatic choice of a search with these limits.
+fn automatic_choice_within(
     model: &TextModel,
     exec: ExecutionMode,
     search: (&SearchLimits, &StateStorage),
 ) -> Result<String, NotApplied> {
-    let (request, (limits, storage)) = (auto_steps().resolve(false), search);
+    let (request, (limits, storage)) = (auto_without_rewritings().resolve(false), search);
     let searched = reduced(model, request, exec, limits, storage);
     assert!(!searched.is_undecided());
     match searched.stack().unprofitable() {
@@ -101,7 +101,7 @@ fn decided_within(
     }
 }
 
-/// The model as it is searched where this is asked for.
+/// Returns the model with the requested reductions applied.
 fn reduced<'m>(
     model: &'m TextModel,
     request: ReductionRequest,
@@ -116,18 +116,18 @@ fn reduced<'m>(
 }
 
 #[test]
-fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
+fn partial_order_is_applied_only_if_the_first_levels_show_a_saving() {
     let sorted = StateStorage::default();
-    for model in [loose(), claimed("do :: z == 4 -> break :: else od")] {
+    for model in [independent_counters(), counters_with_claim("do :: z == 4 -> break :: else od")] {
         assert_eq!(
-            decided(&model, ExecutionMode::Jit, &sorted),
+            automatic_choice(&model, ExecutionMode::Jit, &sorted),
             Ok("partial order conditional".into())
         );
     }
-    let lines = "x := x; ".repeat(300);
+    let statements = "x := x; ".repeat(300);
     let long = format!(
         "var x: 0..29999; startstate x := 0; end;
-        function f(): 0..1; begin {lines} return 1; end;
+        function f(): 0..1; begin {statements} return 1; end;
         rule x := (x + f()) % 30000; end;"
     );
     let many = "var x: 0..29999; startstate x := 0; end;
@@ -135,188 +135,214 @@ fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
     let cases = [
         (model("murphi", &long), "the program is too large for a trial"),
         (model("murphi", many), "2500 action instances are too many for a trial"),
-        (tight(), "almost no transition can be postponed"),
+        (dependent_processes(), "almost no transition can be postponed"),
         (model("dve", "process P { state a; init a; trans a -> a { }; } system async;"), "there is only one state"),
         (model("dve", "byte x; process P { state a; init a; trans a -> a { effect x = x + 1; }; } system async;"), "there is a violation in the first levels"),
-        (claimed("do :: true :: x == 200 -> x == 200; y == 200; break od"), "the never claim never_0 is not stutter-invariant"),
+        (counters_with_claim("do :: true :: x == 200 -> x == 200; y == 200; break od"), "the never claim never_0 is not stutter-invariant"),
         (model("murphi", "var x: 0..49999; ruleset i: 0..49999 do startstate x := i; end; end; rule x := 49999 - x; end;"), "the first levels are too large for a trial"),
         (model("dve", "int x; int y; process P { state a; init a; trans a -> a { effect x = (x + 1) % 20000; }; }
             process Q { state a; init a; trans a -> a { effect y = (y + 1) % 20000; }; } system sync;"), "its processes move in lockstep"),
     ];
-    for (model, why) in cases {
-        let found = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
-        assert!(found.contains(why), "{why}: {found}");
+    for (model, reason) in cases {
+        let found = automatic_choice(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
+        assert!(found.contains(reason), "{reason}: {found}");
     }
 }
 
-/// A process that counts alone.
-fn narrow() -> TextModel {
+/// One counting process.
+fn single_counter() -> TextModel {
     let text = "int x; process P { state a; init a; trans a -> a { effect x = (x + 1) % 30000; }; }
         system async;";
     model("dve", text)
 }
 
 #[test]
-fn states_are_passed_through_where_that_pays() {
-    for model in [narrow(), loose()] {
+fn chains_are_traversed_if_that_saves_states() {
+    for model in [single_counter(), independent_counters()] {
         let check = || Check::of_text(&model).memory(memory_beside_tests(512));
-        let chained = check().reduce(auto_steps()).run().unwrap();
-        let stored = check().reduce(by_way(PartialOrderMethod::DEFAULT)).run().unwrap();
+        let chained = check().reduce(auto_without_rewritings()).run().unwrap();
+        let stored = check().reduce(partial_order_plan(PartialOrderMethod::DEFAULT)).run().unwrap();
         assert_eq!(chained.verdict(), stored.verdict());
         assert!(chained.states() * 10 < stored.states(), "{:#}", chained);
         assert!(format!("{chained:#}").contains("passed through without being stored"));
         // The levels of chains do not bound the length of a counterexample.
-        let shortest = check().reduce(auto_steps()).shortest().run().unwrap();
+        let shortest = check().reduce(auto_without_rewritings()).shortest().run().unwrap();
         assert!(!format!("{shortest:#}").contains("passed through"), "{shortest:#}");
     }
-    // Each state has two transitions, neither of which can be postponed.
-    let tight = tight();
-    let all =
-        Check::of_text(&tight).memory(memory_beside_tests(512)).reduce(auto_steps()).run().unwrap();
+    // Each state has two transitions that cannot be postponed.
+    let tight = dependent_processes();
+    let all = Check::of_text(&tight)
+        .memory(memory_beside_tests(512))
+        .reduce(auto_without_rewritings())
+        .run()
+        .unwrap();
     assert!(!format!("{all:#}").contains("passed through"), "{all:#}");
 }
 
-/// A search that ends at the first violation ends soon; one that goes on has all the space before it.
+/// A search that stops at the first violation ends early. A search that keeps going explores the whole space.
 #[test]
-fn what_is_violated_at_once_matters_only_where_the_search_ends_there() {
+fn an_early_violation_prevents_reduction_only_if_the_search_stops_there() {
     let text = "int x; int y; int z;
         process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }; }
         process Q { state a; init a; trans a -> a { guard y < 200; effect y = y + 1; }; }
         process R { state a, b; init a; assert b: z > 1; trans a -> b { guard z == 0; effect z = 1; }; }
         system async;";
     let (model, sorted) = (model("dve", text), StateStorage::default());
-    let why = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
-    assert!(why.contains("there is a violation in the first levels"), "{why}");
-    let goes_on = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
-    let found = decided_within(&model, ExecutionMode::Jit, (&goes_on, &sorted));
+    let reason = automatic_choice(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
+    assert!(reason.contains("there is a violation in the first levels"), "{reason}");
+    let keep_going = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
+    let found = automatic_choice_within(&model, ExecutionMode::Jit, (&keep_going, &sorted));
     assert_eq!(found, Ok("partial order conditional".into()));
 }
 
 #[test]
-fn it_depends_neither_on_the_order_of_keys_nor_on_who_runs_the_model() {
-    for make in [loose, tight] {
-        let expected = decided(&make(), ExecutionMode::Jit, &StateStorage::default());
-        assert_eq!(decided(&make(), ExecutionMode::Interp, &StateStorage::default()), expected);
+fn the_choice_is_independent_of_key_order_and_executor() {
+    for make in [independent_counters, dependent_processes] {
+        let expected = automatic_choice(&make(), ExecutionMode::Jit, &StateStorage::default());
+        assert_eq!(
+            automatic_choice(&make(), ExecutionMode::Interp, &StateStorage::default()),
+            expected
+        );
         for order in [KeyOrder::Static, KeyOrder::Sampled] {
             let (model, _) = make().in_key_order(order, &SearchControl::default()).unwrap();
-            assert_eq!(decided(&model, ExecutionMode::Jit, &StateStorage::default()), expected);
+            assert_eq!(
+                automatic_choice(&model, ExecutionMode::Jit, &StateStorage::default()),
+                expected
+            );
         }
     }
 }
 
-/// Beside symmetry steps would have to be taken up again.
+/// Symmetry needs re-expansion, which this store does not support together with partial order.
 #[test]
-fn where_states_are_rebuilt_it_is_off_beside_symmetry() {
+fn comback_with_symmetry_excludes_partial_order() {
     let comback = StateStorage::Comback(Default::default());
-    decided(&loose(), ExecutionMode::Jit, &comback).unwrap();
+    automatic_choice(&independent_counters(), ExecutionMode::Jit, &comback).unwrap();
     let text = "type P: scalarset(4); var at: array [P] of 0..25;
         startstate for p: P do at[p] := 0; end; end;
         ruleset p: P do rule \"go\" at[p] < 25 ==> at[p] := at[p] + 1; end; end;
         invariant \"in\" forall p: P do at[p] <= 25 end;";
-    let why =
-        decided(&model("murphi", text), ExecutionMode::Jit, &comback).unwrap_err().to_string();
-    assert!(why.contains("the store has no space for postponed transitions"), "{why}");
+    let reason = automatic_choice(&model("murphi", text), ExecutionMode::Jit, &comback)
+        .unwrap_err()
+        .to_string();
+    assert!(reason.contains("the store has no space for postponed transitions"), "{reason}");
 }
 
-/// What is left of the later half of the first states is near to what is left of all.
+/// The share of states that remains in the later half of the first levels is close to the share of all states.
 #[test]
-fn the_first_states_tell_what_is_saved() {
+fn the_first_levels_predict_the_saving() {
     let text = "byte a; byte b; byte c; chan q = [2] of { byte };
         active proctype S() { do :: q!1 :: a < 20 -> a++ :: a == 20 -> a = 0 od }
         active proctype T() { do :: q?_ :: b < 20 -> b++ :: b == 20 -> b = 0 od }
         active proctype U() { do :: c < 20 -> c = c + 1; assert(c + a < 99) :: c == 20 -> c = 0 od }";
     let model = model("promela", text);
-    let whole = Executor::new(&model.interp, ExecutionMode::Jit).into_model();
+    let full = Executor::new(&model.interp, ExecutionMode::Jit).into_model();
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
-    let first = FirstLevels::of(&*whole, &checks, &control).unwrap();
+    let first = FirstLevels::of(&*full, &checks, &control).unwrap();
     assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
     let states = |plan: ReductionPlan| {
         let check = Check::of_text(&model).reduce(plan).keep_going();
         check.memory(memory_beside_tests(512)).run().unwrap().states() as f64
     };
-    let way = PartialOrderStrategy {
+    let strategy = PartialOrderStrategy {
         method: PartialOrderMethod::Conditional,
         proviso: CycleProviso::Levels,
     };
-    let request = ReductionConfig::from(by_way(way)).resolve(true);
+    let request = ReductionConfig::from(partial_order_plan(strategy)).resolve(true);
     let (limits, storage) = (SearchLimits::default(), StateStorage::default());
     let reduced = reduced(&model, request, ExecutionMode::Jit, &limits, &storage);
-    let foretold = first.remaining_in(reduced.model(), || 0, &control).unwrap().late;
-    let came = states(by_way(way)) / states(ReductionPlan::default());
-    assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
-    // What choosing takes counts as well: here a million members for each level.
-    let left = |of: u64| {
-        let looks = Cell::new(0);
-        let looked = || looks.replace(looks.get() + of);
-        first.remaining_in(reduced.model(), looked, &control).unwrap()
+    let predicted = first.remaining_in(reduced.model(), || 0, &control).unwrap().late;
+    let measured = states(partial_order_plan(strategy)) / states(ReductionPlan::default());
+    assert!((predicted - measured).abs() < 0.1, "{predicted} foretold, {measured} came");
+    // The work of choosing counts too: here a million members for each level.
+    let sample_with_work = |of: u64| {
+        let work_done = Cell::new(0);
+        let count_work = || work_done.replace(work_done.get() + of);
+        first.remaining_in(reduced.model(), count_work, &control).unwrap()
     };
-    let (free, dear) = (left(0), left(1 << 20));
-    assert!(!free.is_slow() && dear.is_slow() && dear.is_expensive());
-    assert!(free.work < 1.0 && dear.work > 10.0, "{free:?} {dear:?}");
+    let (cheap, expensive) = (sample_with_work(0), sample_with_work(1 << 20));
+    assert!(!cheap.is_slow() && expensive.is_slow() && expensive.is_expensive());
+    assert!(cheap.work < 1.0 && expensive.work > 10.0, "{cheap:?} {expensive:?}");
 }
 
-/// What little is left of the first levels may be all of the later ones: then more of them tell.
+/// A small share in the first levels may rise in later ones. More levels are sampled then.
 #[test]
-fn more_levels_are_asked_where_ever_more_is_left() {
-    // Levels that grow threefold, up to 19,683 states; of the first ones one is left, and from there on they grow fivefold.
-    let walks = |alone: u32, times: u32| {
-        let step = |more: u32| {
+fn a_rising_share_requires_more_levels() {
+    // The full levels grow threefold, up to 19,683 states. The reduced levels have one state at first, and then grow
+    // fivefold.
+    let walks = |single: u32, times: u32| {
+        let transition = |more: u32| {
             format!(
-                "s -> s {{ guard d >= {alone} && d < 12; effect i = ({times} * i + {more}) % 19683, d = d + 1; }}"
+                "s -> s {{ guard d >= {single} && d < 12; effect i = ({times} * i + {more}) % 19683, d = d + 1; }}"
             )
         };
-        let steps = (0..times).map(step).collect::<Vec<_>>().join(", ");
+        let transitions = (0..times).map(transition).collect::<Vec<_>>().join(", ");
         let text = format!(
             "int d; int i; process P {{ state s; init s; trans
-                s -> s {{ guard d < {alone}; effect d = d + 1; }}, {steps}; }}
+                s -> s {{ guard d < {single}; effect d = d + 1; }}, {transitions}; }}
             system async;"
         );
         model("dve", &text)
     };
-    let (whole, reduced) = (walks(0, 3), walks(4, 5));
-    fn ready(model: &TextModel) -> Box<dyn StateSpace + '_> {
+    let (full, reduced) = (walks(0, 3), walks(4, 5));
+    fn executor(model: &TextModel) -> Box<dyn StateSpace + '_> {
         Executor::new(&model.interp, ExecutionMode::Jit).into_model()
     }
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
-    let left = |first: FirstLevels| first.remaining_in(&*ready(&reduced), || 0, &control).unwrap();
-    let few = left(FirstLevels::of(&*ready(&whole), &checks, &control).unwrap());
+    let remaining =
+        |first: FirstLevels| first.remaining_in(&*executor(&reduced), || 0, &control).unwrap();
+    let few = remaining(FirstLevels::of(&*executor(&full), &checks, &control).unwrap());
     assert!(few.late < 0.1 && few.rises, "{few:?}");
-    let more = left(FirstLevels::more(&*ready(&whole), &checks, &control).unwrap());
+    let more = remaining(FirstLevels::more(&*executor(&full), &checks, &control).unwrap());
     assert!(more.late > 0.7, "{more:?}");
-    // Where it is the same share from level to level there is no need to.
-    let same = FirstLevels::of(&*ready(&whole), &checks, &control).unwrap();
-    assert!(!same.remaining_in(&*ready(&whole), || 0, &control).unwrap().rises);
+    // A constant share from level to level requires no more levels.
+    let same = FirstLevels::of(&*executor(&full), &checks, &control).unwrap();
+    assert!(!same.remaining_in(&*executor(&full), || 0, &control).unwrap().rises);
 }
 
 #[test]
-fn a_search_that_goes_on_keeps_what_was_decided() {
+fn a_resumed_search_keeps_the_choice() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, make, on) in [("forked", forked as fn() -> TextModel, true), ("tight", tight, false)]
-    {
+    for (name, make, is_applied) in [
+        ("forked", branching_counters as fn() -> TextModel, true),
+        ("tight", dependent_processes, false),
+    ] {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(auto_steps()).memory(memory_beside_tests(512));
+        let check = || {
+            Check::of_text(&model)
+                .reduce(auto_without_rewritings())
+                .memory(memory_beside_tests(512))
+        };
         let expected = check().run().unwrap();
         let stopped = check().dir(&dir).max_states(50).run().unwrap();
         assert_eq!(stopped.verdict(), spillway::search::SearchVerdict::Incomplete, "{name}");
         drop(stopped);
         let found = check().dir(&dir).run().unwrap();
         assert_eq!(found.outcome(), expected.outcome(), "{name}");
-        let told = format!("{found:#}");
-        assert_eq!(told.contains("\n  reduced  by partial order conditional"), on, "{told}");
-        assert_eq!(told.contains("\n  not reduced  by partial order conditional"), !on, "{told}");
+        let report = format!("{found:#}");
+        assert_eq!(
+            report.contains("\n  reduced  by partial order conditional"),
+            is_applied,
+            "{report}"
+        );
+        assert_eq!(
+            report.contains("\n  not reduced  by partial order conditional"),
+            !is_applied,
+            "{report}"
+        );
         drop(found);
-        // Asked for something else it is another search.
+        // A request for another reduction is another search.
         let other = Check::of_text(&model)
             .reduce(ReductionConfig::none())
             .memory(memory_beside_tests(512))
             .dir(&dir);
-        assert_eq!(other.run().is_err(), on, "{name}");
+        assert_eq!(other.run().is_err(), is_applied, "{name}");
     }
 }
 
-/// Processes that compute by themselves between two looks at what they share, and some that count by themselves.
-fn computing(counts: &str) -> TextModel {
+/// Processes with local computations between accesses to a shared variable, and the processes `counts`.
+fn computing_processes(counts: &str) -> TextModel {
     let process = |name: &str| {
         format!(
             "process {name} {{ int j; state a, b, c, d; init a; trans
@@ -329,28 +355,28 @@ fn computing(counts: &str) -> TextModel {
     model("dve", &format!("int x; {p} {q} {watched} {counts} system async;"))
 }
 
-/// Where nobody can tell whether processes stop, they do not: by itself if that leaves half, and beside partial order. It is
-/// kept, and decided later in the same way.
+/// Merging is selected if it halves the states, alone or together with partial order. The choice is kept, and an
+/// interrupted choice is made later with the same result.
 #[test]
-fn processes_do_not_stop_where_that_pays() {
+fn merging_is_applied_if_it_saves_states() {
     let counting = "int y; int z;
         process R { state a; init a; trans a -> a { guard y < 6; effect y = y + 1; }; }
         process S { state a; init a; trans a -> a { guard z < 6; effect z = z + 1; }; }";
     let folder = tempfile::tempdir().unwrap();
     for (name, counts, with_order) in [("alone", "", false), ("both", counting, true)] {
-        let model = computing(counts);
+        let model = computing_processes(counts);
         let (limits, storage) = (SearchLimits::default(), StateStorage::default());
         let request = || ReductionConfig::auto().resolve(false);
         let searched = reduced(&model, request(), ExecutionMode::Jit, &limits, &storage);
         assert!(searched.wished().selection.has("merge"), "{name}");
         assert_eq!(searched.stack().unprofitable().is_none(), with_order, "{name}");
         let check = || Check::of_text(&model).memory(memory_beside_tests(512));
-        let whole = check().reduce(ReductionConfig::none()).run().unwrap();
+        let full = check().reduce(ReductionConfig::none()).run().unwrap();
         let auto = || check().reduce(ReductionConfig::auto());
         let expected = auto().run().unwrap();
-        assert!(4 * expected.states() < whole.states() + 4, "{name}");
-        assert_eq!(expected.verdict(), whole.verdict(), "{name}");
-        // Levels of longer steps are no bound for a shortest counterexample.
+        assert!(4 * expected.states() < full.states() + 4, "{name}");
+        assert_eq!(expected.verdict(), full.verdict(), "{name}");
+        // The levels of merged transitions give no bound for a shortest counterexample.
         let shortest = SearchLimits { shortest: true, ..SearchLimits::default() };
         let searched = reduced(&model, request(), ExecutionMode::Jit, &shortest, &storage);
         assert!(!searched.wished().selection.has("merge"), "{name}");
@@ -369,14 +395,20 @@ fn processes_do_not_stop_where_that_pays() {
     }
 }
 
-/// Told to stop before it was decided, a search decides when it goes on.
+/// A search that is stopped before the choice makes it when it is resumed.
 #[test]
-fn what_was_not_decided_is_decided_later() {
+fn an_interrupted_choice_is_made_after_resume() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, make) in [("loose", loose as fn() -> TextModel), ("tight", tight)] {
+    for (name, make) in
+        [("loose", independent_counters as fn() -> TextModel), ("tight", dependent_processes)]
+    {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(auto_steps()).memory(memory_beside_tests(512));
+        let check = || {
+            Check::of_text(&model)
+                .reduce(auto_without_rewritings())
+                .memory(memory_beside_tests(512))
+        };
         let expected = check().run().unwrap();
         let none = std::time::Duration::ZERO;
         let stopped = check().dir(&dir).max_time(none).run().unwrap();
@@ -390,9 +422,9 @@ fn what_was_not_decided_is_decided_later() {
     }
 }
 
-/// Where steps are put off a counterexample may be long; the least depth is found if it is asked for.
+/// Partial order may lengthen a counterexample. `shortest` finds the least depth.
 #[test]
-fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
+fn shortest_finds_the_least_depth_under_partial_order() {
     let model = model(
         "dve",
         "int x; int y; byte z;
@@ -403,11 +435,11 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
             a -> b { guard x == 300 and y > 3; effect z = 9; }, b -> b { }; }
         system async;",
     );
-    let way = PartialOrderStrategy {
+    let strategy = PartialOrderStrategy {
         method: PartialOrderMethod::Conditional,
         proviso: CycleProviso::Levels,
     };
-    let reduce = ReductionConfig::from(by_way(way));
+    let reduce = ReductionConfig::from(partial_order_plan(strategy));
     let check = || Check::of_text(&model).memory(memory_beside_tests(512));
     let length = |check: Check| {
         let found = check.run().unwrap();
@@ -418,7 +450,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
     assert!(long > 221 && may_be_shorter, "{long}");
     assert_eq!(length(check().reduce(ReductionConfig::none())), (221, false));
     assert_eq!(length(check().reduce(reduce.clone()).shortest()), (221, false));
-    // It is gone on with when it was stopped, and what was found first stands.
+    // A stopped search for a shortest counterexample is resumed, and keeps the first verdict.
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("d");
     let stopped = check().reduce(reduce.clone()).shortest().dir(&dir).max_states(1000);
@@ -427,7 +459,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
     let shortened = found.shortened().unwrap();
     assert_eq!((shortened.depth, shortened.is_done), (Some(221), true));
     drop(found);
-    // So it is where it fails: the first search takes some 52 kB, the other 28 kB more.
+    // The verdict also remains if shortening fails: the first search takes about 52 kB, the other one 28 kB more.
     let full = check().reduce(reduce.clone()).shortest().disk_limit(65_000).run().unwrap();
     assert!(full.shortening_failed().is_some());
     assert_eq!(full.counterexample().unwrap().unwrap().depth(), long);

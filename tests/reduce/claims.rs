@@ -5,12 +5,12 @@
 //! an external corpus. A condition model loses a violation if one part is omitted. `SPILLWAY_LARGE` runs more random
 //! programs, which take minutes.
 
-use crate::generated::questions::{condition, not};
+use crate::generated::state_conditions::{condition, not};
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
-use crate::support::collection::of_the_corpus;
+use crate::support::collection::corpus_models;
 use crate::support::memory::memory_beside_tests;
-use crate::support::reductions::by_way;
+use crate::support::reductions::partial_order_plan;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
@@ -36,7 +36,7 @@ use spillway::source::{SourceMap, Span};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-type Tried<T> = Result<T, TestCaseError>;
+type TestResult<T> = Result<T, TestCaseError>;
 
 const CLAIMS: CheckSelection = CheckSelection { claims: true, ..CheckSelection::NONE };
 const ASSERTIONS: CheckSelection = CheckSelection { assertions: true, ..CheckSelection::NONE };
@@ -48,8 +48,8 @@ const EVERYTHING: CheckSelection = CheckSelection {
     claims: true,
 };
 
-/// Those that leave out states.
-const CHOOSING: [PartialOrderMethod; 4] = [
+/// The methods that reduce the number of states.
+const REDUCING_METHODS: [PartialOrderMethod; 4] = [
     PartialOrderMethod::Local,
     PartialOrderMethod::Overman,
     PartialOrderMethod::Stubborn,
@@ -67,30 +67,31 @@ fn interp(text: &str) -> Interp {
     text_model(text).interp
 }
 
-/// The product of a model and its claim, its steps chosen as those of another, `seen`, would be; or why they
-/// are not.
-fn reduced_as<'m>(
-    seen: &'m Interp,
+/// Returns the product of `model` and its claim, or the reason for a refusal. The reduction reads the program of
+/// `analysed`.
+fn reduced_product<'m>(
+    analysed: &'m Interp,
     model: &'m Interp,
     method: PartialOrderMethod,
     checks: &CheckSelection,
 ) -> Result<ClaimProduct<'m>, NotApplied> {
     let selector = Box::new(model.selector()?);
-    let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())?;
+    let reduction =
+        PartialOrder::of(analysed, selector, method, checks, &AnalysisBudget::largest())?;
     Ok(NeverClaim::of(model).unwrap().with(reduction.wrap(Box::new(model))))
 }
 
-/// All states of a model, and what is wrong in them.
+/// All reachable states of a model, and its violations.
 #[derive(Default)]
-struct Space {
+struct StateGraph {
     states: BTreeSet<Vec<u8>>,
     found: BTreeSet<Violation>,
 }
 
-/// The space of a model; nothing if it is too large.
-fn explored(model: &dyn StateSpace, most: usize) -> Option<Space> {
-    let (mut space, mut open, mut transitions) = (Space::default(), Vec::new(), 0);
-    let mut look = |space: &mut Space, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
+/// Explores a model. Returns nothing if more than `max_states` states are reachable.
+fn explore(model: &dyn StateSpace, max_states: usize) -> Option<StateGraph> {
+    let (mut space, mut open, mut transitions) = (StateGraph::default(), Vec::new(), 0);
+    let mut expand = |space: &mut StateGraph, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
         let mut buffer = Vec::new();
         let run = |out: &mut SuccessorSink| match state {
             None => model.initial(out),
@@ -104,42 +105,46 @@ fn explored(model: &dyn StateSpace, most: usize) -> Option<Space> {
             }
         }
         transitions += collected.counters.transitions;
-        transitions <= 10 * most as u64 && space.states.len() <= most
+        transitions <= 10 * max_states as u64 && space.states.len() <= max_states
     };
-    let mut is_small = look(&mut space, &mut open, None);
+    let mut is_small = expand(&mut space, &mut open, None);
     while let Some(state) = open.pop().filter(|_| is_small) {
-        is_small = look(&mut space, &mut open, Some(&state));
+        is_small = expand(&mut space, &mut open, Some(&state));
     }
     is_small.then_some(space)
 }
 
-/// What is found of what some checks look for.
-fn found(model: &dyn StateSpace, checks: &CheckSelection) -> BTreeSet<Violation> {
-    selected(model, &explored(model, usize::MAX >> 8).unwrap(), checks)
+/// Returns the violations that the checks select.
+fn violations_of(model: &dyn StateSpace, checks: &CheckSelection) -> BTreeSet<Violation> {
+    selected(model, &explore(model, usize::MAX >> 8).unwrap(), checks)
 }
 
-fn selected(model: &dyn StateSpace, space: &Space, checks: &CheckSelection) -> BTreeSet<Violation> {
+fn selected(
+    model: &dyn StateSpace,
+    space: &StateGraph,
+    checks: &CheckSelection,
+) -> BTreeSet<Violation> {
     space.found.iter().copied().filter(|&it| checks.selects(model, it)).collect()
 }
 
-/// A process that has nothing to do with what claims read, and one that has.
-const TWO: &str = "
+/// A process that is independent of the claims, and one that writes their variables.
+const TWO_PROCESSES: &str = "
     byte x, y, other;
     active proctype Own() { do :: other = 1 - other od }
     active proctype P() { x = 1; x = 2; y = 1; x = 0 }
     active proctype T() { false; timeout }
 ";
 
-fn why_not(claim: &str, checks: &CheckSelection) -> Option<String> {
-    let model = interp(&format!("{TWO}{claim}"));
-    let reduced = reduced_as(&model, &model, PartialOrderMethod::Conditional, checks);
+fn refusal_for(claim: &str, checks: &CheckSelection) -> Option<String> {
+    let model = interp(&format!("{TWO_PROCESSES}{claim}"));
+    let reduced = reduced_product(&model, &model, PartialOrderMethod::Conditional, checks);
     reduced.err().map(|why| print_refusal(&why))
 }
 
 #[test]
-fn claims_that_count_steps_are_told_from_others() {
+fn claims_that_count_steps_are_refused() {
     for claim in [
-        // As `spin -f` writes `![]p`, `!(p U q)` for safety, `<>(p && <>q)`.
+        // The forms that `spin -f` gives `![]p`, `!(p U q)` for safety, `<>(p && <>q)`.
         "never { T0: do :: (! ((x<2))) -> goto all :: (1) -> goto T0 od; all: skip }",
         "never { T0: if :: atomic { ((x==2)) -> assert(!((x==2))) } :: (1) -> goto T0 fi; all: skip }",
         "never { T0: do :: !(y==1) && !(x==2) -> goto T0 :: !(y==1) && x==1 -> goto all od; all: skip }",
@@ -152,11 +157,11 @@ fn claims_that_count_steps_are_told_from_others() {
         "never { do :: assert(x != 2) od }",
         "never { T: do :: x < 1 :: x >= 1 -> goto S od; S: do :: x >= 1 :: !(x >= 1) -> break od }",
         "never { do :: P@start || x + 1 == 3 -> break :: else od; }",
-        // Nothing tells one letter from another, and it cannot end.
+        // Its conditions do not distinguish states, and it has no end.
         "never { true; true; do :: true od }",
     ] {
         let claim = claim.replace("P@start", "x == 7");
-        assert_eq!(why_not(&claim, &CLAIMS), None, "{claim}");
+        assert_eq!(refusal_for(&claim, &CLAIMS), None, "{claim}");
     }
     for (claim, why) in [
         ("never { x == 0; x == 0; x == 1 }", "is not stutter-invariant"),
@@ -174,58 +179,58 @@ fn claims_that_count_steps_are_told_from_others() {
         ("never { do :: timeout -> break :: else od }", "reads which processes are enabled"),
         ("never { do :: enabled(1) -> break :: else od }", "reads which processes are enabled"),
     ] {
-        let found = why_not(claim, &EVERYTHING).unwrap_or_else(|| panic!("reduced: {claim}"));
+        let found = refusal_for(claim, &EVERYTHING).unwrap_or_else(|| panic!("reduced: {claim}"));
         assert!(found.contains("never claim never_0") && found.contains(why), "{claim}: {found}");
     }
     let many: String = (1..13)
         .map(|at| format!(":: (x + {at}) % 3 == y && (y + {at}) % 5 > x -> skip "))
         .collect();
-    let found = why_not(&format!("never {{ do {many} od }}"), &CLAIMS).unwrap();
+    let found = refusal_for(&format!("never {{ do {many} od }}"), &CLAIMS).unwrap();
     assert!(found.contains("is too large for the test of stutter invariance"), "{found}");
 }
 
-/// How far the claim follows a run matters only if something else is looked for.
+/// The steps of the claim matter only if other checks are enabled.
 #[test]
-fn what_is_followed_matters_where_more_is_looked_for() {
+fn further_checks_refuse_claims_that_follow_transitions() {
     let claim = "never { x == 0; do :: x == 0 -> false :: x > 0 od }
         active proctype F() { byte a; a = 1 / (1 - other) }";
-    assert_eq!(why_not(claim, &CLAIMS), None);
-    let found = why_not(claim, &EVERYTHING).unwrap();
+    assert_eq!(refusal_for(claim, &CLAIMS), None);
+    let found = refusal_for(claim, &EVERYTHING).unwrap();
     assert!(
         found.contains("on the transitions that the never claim counts: use `--only claim`"),
         "{found}"
     );
 }
 
-/// Behind an error nothing more is read: if it is not looked for, what comes next is not sure to be found.
+/// A run ends at an error. If errors are not checked, the claim may miss the states after it.
 #[test]
-fn what_is_read_behind_errors_counts_where_they_are_not_looked_for() {
+fn unchecked_errors_refuse_claims_that_read_later_states() {
     let claim = "never { do :: x == 1 -> goto all :: true od; all: skip }";
     let fails = "active proctype F() { byte a; a = 1 / (1 - other) }";
-    assert_eq!(why_not(claim, &CLAIMS), None);
-    assert_eq!(why_not(&format!("{claim} {fails}"), &EVERYTHING), None);
-    let found = why_not(&format!("{claim} {fails}"), &CLAIMS).unwrap();
+    assert_eq!(refusal_for(claim, &CLAIMS), None);
+    assert_eq!(refusal_for(&format!("{claim} {fails}"), &EVERYTHING), None);
+    let found = refusal_for(&format!("{claim} {fails}"), &CLAIMS).unwrap();
     assert!(found.contains("is not stutter-invariant"), "{found}");
 }
 
-/// A claim, and what it looks for, beside a process that goes round.
-fn circled(rest: &str) -> String {
+/// A claim and processes, beside a process that runs in a cycle.
+fn beside_cycle(rest: &str) -> String {
     format!("byte x, y, z; active proctype Circle() {{ do :: z = 1 - z od }} {rest}")
 }
 
-/// Found without reduction and with every method; each with words, in the model as the choice is told of it,
-/// that hide what matters: then it is lost.
+/// The violation is found without reduction and with every method. If `word` is replaced in the program that the
+/// reduction reads, at least one method loses the violation.
 #[test]
-fn what_a_claim_sees_is_not_put_behind_nor_put_off() {
-    for (text, checks, word, other) in [
-        // The second step of another shows it, and nobody else has to do with that.
+fn transitions_visible_to_the_claim_are_not_postponed() {
+    for (text, checks, word, replacement) in [
+        // The second transition of a process violates the claim, independently of the other processes.
         (
-            circled("active proctype P() { y = 1; x = 1 } never { do :: x == 1 -> break :: else od }"),
+            beside_cycle("active proctype P() { y = 1; x = 1 } never { do :: x == 1 -> break :: else od }"),
             CLAIMS,
             "do :: x == 1",
             "do :: z == 7",
         ),
-        // Only one order shows it.
+        // Only one order of the transitions violates the claim.
         (
             "byte x, y, z;
              active proctype P() { x = 1; x = 2 }
@@ -236,9 +241,9 @@ fn what_a_claim_sees_is_not_put_behind_nor_put_off() {
             "x == ",
             "z == ",
         ),
-        // Where a process is.
+        // The claim reads a location.
         (
-            circled(
+            beside_cycle(
                 "active proctype P() { y = 1; here: x = 1 }
                  active proctype Q() { z == 9; here: x == 2 }
                  never { do :: P@here -> break :: else od }",
@@ -247,7 +252,7 @@ fn what_a_claim_sees_is_not_put_behind_nor_put_off() {
             "P@here",
             "Q@here",
         ),
-        // What fails is found only while the claim goes along.
+        // The failure is found only while the claim can move.
         (
             "byte x, y, z;
              active proctype P() { x = 1 }
@@ -259,47 +264,48 @@ fn what_a_claim_sees_is_not_put_behind_nor_put_off() {
             "true od",
         ),
     ] {
-        let seen = text.replace(word, other);
+        let seen = text.replace(word, replacement);
         let (model, seen) = (interp(&text), interp(&seen));
-        let whole = ClaimProduct::new(&model, &model).unwrap();
-        assert_eq!(found(&whole, &checks).len(), 1, "{text}");
-        for method in CHOOSING {
-            let known = reduced_as(&model, &model, method, &checks).unwrap();
-            assert_eq!(found(&known, &checks).len(), 1, "{}: {text}", method.name());
+        let full = ClaimProduct::new(&model, &model).unwrap();
+        assert_eq!(violations_of(&full, &checks).len(), 1, "{text}");
+        for method in REDUCING_METHODS {
+            let reduced = reduced_product(&model, &model, method, &checks).unwrap();
+            assert_eq!(violations_of(&reduced, &checks).len(), 1, "{}: {text}", method.name());
         }
-        let lost = CHOOSING.iter().filter(|&&method| {
-            let unknown = reduced_as(&seen, &model, method, &checks).unwrap();
-            found(&unknown, &checks).is_empty()
+        let lost = REDUCING_METHODS.iter().filter(|&&method| {
+            let misled = reduced_product(&seen, &model, method, &checks).unwrap();
+            violations_of(&misled, &checks).is_empty()
         });
         assert!(lost.count() > 0, "{text}");
     }
 }
 
-/// A claim that counts steps, reduced as one that reads the same and does not: it is not violated any more.
+/// The reduction reads a claim with the same conditions that is stutter-invariant. The claim that counts steps is then
+/// no longer violated.
 #[test]
-fn a_claim_that_counts_steps_loses_them() {
+fn reducing_a_claim_that_counts_steps_loses_its_violation() {
     let system = "
         byte x, y;
         active proctype P() { y = 1; y = 2 }
         active proctype Q() { x = 1; x = 2 }
     ";
     let counts = "never { x == 0; x == 1; x == 1; x == 1; x == 2 }";
-    let alike = "never { do :: x == 0 :: x == 1 :: x == 2 od }";
-    let [model, seen] = [counts, alike].map(|claim| interp(&format!("{system}{claim}")));
-    let whole = ClaimProduct::new(&model, &model).unwrap();
-    assert_eq!(found(&whole, &CLAIMS).len(), 1);
-    assert!(reduced_as(&model, &model, PartialOrderMethod::Conditional, &CLAIMS).is_err());
-    let reduced = reduced_as(&seen, &model, PartialOrderMethod::Conditional, &CLAIMS).unwrap();
-    assert!(found(&reduced, &CLAIMS).is_empty());
+    let invariant = "never { do :: x == 0 :: x == 1 :: x == 2 od }";
+    let [model, seen] = [counts, invariant].map(|claim| interp(&format!("{system}{claim}")));
+    let full = ClaimProduct::new(&model, &model).unwrap();
+    assert_eq!(violations_of(&full, &CLAIMS).len(), 1);
+    assert!(reduced_product(&model, &model, PartialOrderMethod::Conditional, &CLAIMS).is_err());
+    let reduced = reduced_product(&seen, &model, PartialOrderMethod::Conditional, &CLAIMS).unwrap();
+    assert!(violations_of(&reduced, &CLAIMS).is_empty());
 }
 
-/// What was tried.
+/// Counts of the searches.
 #[derive(Default)]
 struct Census {
     searched: Cell<u32>,
     fewer: Cell<u32>,
     violated: Cell<u32>,
-    otherwise: Cell<u32>,
+    other_violations: Cell<u32>,
     hidden: Cell<u32>,
     refused: Cell<u32>,
 }
@@ -310,32 +316,32 @@ fn count(cell: &Cell<u32>, counts: bool) {
 
 impl Census {
     fn show(&self) {
-        let Census { searched, fewer, violated, otherwise, hidden, refused } = self;
-        let [searched, fewer, violated, otherwise, hidden, refused] =
-            [searched, fewer, violated, otherwise, hidden, refused].map(Cell::get);
+        let Census { searched, fewer, violated, other_violations, hidden, refused } = self;
+        let [searched, fewer, violated, other_violations, hidden, refused] =
+            [searched, fewer, violated, other_violations, hidden, refused].map(Cell::get);
         println!(
             "{searched} searches, {fewer} of fewer states, {violated} with the claim violated, {hidden} of these \
-             behind an error, {otherwise} with something else; {refused} refused"
+             behind an error, {other_violations} with something else; {refused} refused"
         );
     }
 }
 
-/// Whether a model, reduced by any method, shows what it shows without. On runs that violate the claim nothing
-/// else has to be found, and on runs that end in an error, which is found, not what the claim would show next.
-fn keeps_verdicts(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
+/// Checks that a model has the same violations with every method. On runs that violate the claim no other violation is
+/// required. On runs that end in a detected error, the later violation of the claim is not required.
+fn keeps_verdicts(interp: &Interp, max_states: usize, census: &Census) -> TestResult<()> {
     if interp.selector().is_err() {
         return Ok(());
     }
-    let whole = ClaimProduct::new(interp, interp).unwrap();
-    let Some(all) = explored(&whole, most) else { return Ok(()) };
+    let full = ClaimProduct::new(interp, interp).unwrap();
+    let Some(full_graph) = explore(&full, max_states) else { return Ok(()) };
     for checks in [CLAIMS, ASSERTIONS, EVERYTHING] {
-        let expected = selected(&whole, &all, &checks);
-        for method in CHOOSING {
-            let Ok(reduced) = reduced_as(interp, interp, method, &checks) else {
+        let expected = selected(&full, &full_graph, &checks);
+        for method in REDUCING_METHODS {
+            let Ok(reduced) = reduced_product(interp, interp, method, &checks) else {
                 count(&census.refused, true);
                 continue;
             };
-            let space = explored(&reduced, usize::MAX >> 8).unwrap();
+            let space = explore(&reduced, usize::MAX >> 8).unwrap();
             let found = selected(&reduced, &space, &checks);
             let is_claim = |it: &Violation| match it {
                 Violation::Property(number) => {
@@ -347,24 +353,24 @@ fn keeps_verdicts(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
             match is_violated {
                 true => {
                     let ends = |it: &Violation| matches!(it, Violation::Fault(kind, _) if *kind != FaultKind::Assertion);
-                    let is_told = |it: &Violation| is_claim(it) || ends(it);
-                    prop_assert!(found.iter().any(is_told), "{} {checks:?}", method.name());
+                    let is_reported = |it: &Violation| is_claim(it) || ends(it);
+                    prop_assert!(found.iter().any(is_reported), "{} {checks:?}", method.name());
                     count(&census.hidden, !found.iter().any(is_claim));
                     prop_assert!(found.is_subset(&expected), "{}", method.name());
                 }
                 false => prop_assert_eq!(&found, &expected, "{} {:?}", method.name(), checks),
             }
-            prop_assert!(space.states.is_subset(&all.states));
+            prop_assert!(space.states.is_subset(&full_graph.states));
             count(&census.searched, true);
-            count(&census.fewer, space.states.len() < all.states.len());
+            count(&census.fewer, space.states.len() < full_graph.states.len());
             count(&census.violated, is_violated);
-            count(&census.otherwise, !is_violated && !expected.is_empty());
+            count(&census.other_violations, !is_violated && !expected.is_empty());
         }
     }
     Ok(())
 }
 
-/// A claim of up to four locations, of conditions about a program.
+/// Generates a claim of up to four locations, with conditions on a program.
 fn claim_of(program: &Program, random: &mut Random) -> Claim {
     let location = |name: String, valid_end: bool| Location {
         name,
@@ -384,7 +390,7 @@ fn claim_of(program: &Program, random: &mut Random) -> Claim {
     let mut moves = Vec::new();
     for from in 0..count - 1 {
         for number in 0..1 + random.below(3) {
-            // Most stay or go on, as claims do that count nothing.
+            // Most moves stay or lead to the next location, as in stutter-invariant claims.
             let to = match random.below(4) {
                 0 => random.below(count),
                 1 => from + 1,
@@ -444,7 +450,7 @@ fn random_programs_with_random_claims_keep_their_verdicts() {
     assert!(searched.get() > 300 && fewer.get() > 0 && violated.get() > 30);
 }
 
-/// A few processes in Promela, and a claim about them.
+/// Generates processes in Promela with a claim.
 fn promela_text(random: &mut Random) -> String {
     let count = 2 + random.below(2);
     let is_started = random.below(3) == 0;
@@ -486,7 +492,7 @@ fn statement(random: &mut Random, at: usize) -> String {
     format!("{label}{statement}")
 }
 
-fn question(random: &mut Random) -> String {
+fn random_condition(random: &mut Random) -> String {
     let (variable, value) = (random.below(3), random.below(3));
     match random.below(10) {
         0..4 => format!("g{variable} == {value}"),
@@ -499,7 +505,7 @@ fn question(random: &mut Random) -> String {
 }
 
 fn claim_text(random: &mut Random) -> String {
-    let [p, r, o] = [0; 3].map(|_| question(random));
+    let [p, r, o] = [0; 3].map(|_| random_condition(random));
     match random.below(8) {
         0 => format!("never {{ do :: {p} -> break :: else od }}"),
         1 => format!(
@@ -533,12 +539,12 @@ fn random_processes_with_random_claims_keep_their_verdicts() {
         })
     });
     census.show();
-    let Census { searched, fewer, violated, otherwise, .. } = census;
+    let Census { searched, fewer, violated, other_violations, .. } = census;
     assert!(searched.get() > 500 && fewer.get() > 100);
-    assert!(violated.get() > 100 && otherwise.get() > 20);
+    assert!(violated.get() > 100 && other_violations.get() > 20);
 }
 
-/// Processes that count by themselves, and a claim that is violated once one has done so.
+/// Independent counters, and a claim that is violated when one has finished.
 const COUNTING: &str = "
     short x, y, z;
     active proctype P() { do :: x < 200 -> x++ :: x == 200 -> break od; z = 1; false }
@@ -546,20 +552,19 @@ const COUNTING: &str = "
     never { do :: z == 1 -> break :: else od }
 ";
 
-/// A run of the product of the unreduced model, to the end of its claim; longer than it has to be, unless that
-/// is asked for.
+/// The counterexample is a run of the product without reduction. With `shortest` it has the least length.
 #[test]
-fn counterexamples_are_runs_of_the_whole_product() {
+fn counterexamples_are_runs_of_the_full_product() {
     let model = text_model(COUNTING);
-    let whole = ClaimProduct::new(&model.interp, &model.interp).unwrap();
-    let reduce = || by_way(PartialOrderMethod::Conditional);
-    let ask = || Check::of_text(&model).memory(memory_beside_tests(512));
-    let shortest = ask().reduce(ReductionConfig::none()).run().unwrap();
+    let full = ClaimProduct::new(&model.interp, &model.interp).unwrap();
+    let reduce = || partial_order_plan(PartialOrderMethod::Conditional);
+    let configure = || Check::of_text(&model).memory(memory_beside_tests(512));
+    let shortest = configure().reduce(ReductionConfig::none()).run().unwrap();
     let least = shortest.counterexample().unwrap().unwrap().trace().depth();
     for (check, is_shortest) in [
-        (ask().reduce(reduce()), false),
-        (ask().reduce(reduce()).shortest(), true),
-        (ask().reduce(ReductionConfig::auto()), false),
+        (configure().reduce(reduce()), false),
+        (configure().reduce(reduce()).shortest(), true),
+        (configure().reduce(ReductionConfig::auto()), false),
     ] {
         let found = check.run().unwrap();
         assert!(
@@ -567,41 +572,40 @@ fn counterexamples_are_runs_of_the_whole_product() {
                 && found.states() < shortest.states() / 2
         );
         let trace = found.counterexample().unwrap().unwrap().trace();
-        let mut options = whole.starts();
+        let mut options = full.starts();
         for step in &trace.steps {
             assert!(options.contains(step), "{}", step.name);
             let StepOutcome::Successor(state) = &step.outcome else { panic!("nothing fails") };
-            options = whole.steps(state);
+            options = full.steps(state);
         }
-        assert!(whole.violations(trace.states.last().unwrap()).contains(&trace.check));
+        assert!(full.violations(trace.states.last().unwrap()).contains(&trace.check));
         assert!(trace.depth() >= least && (trace.depth() == least || !is_shortest));
     }
 }
 
-/// Stopped and gone on with, it is the same search.
+/// A search that is stopped and resumed gives the same result.
 #[test]
-fn a_search_goes_on_as_it_began() {
+fn a_resumed_search_keeps_its_reduction() {
     let text = COUNTING.replace("z == 1 -> break", "z == 2 -> break");
     let model = text_model(&text);
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
-    let ask =
+    let configure =
         || Check::of_text(&model).memory(memory_beside_tests(512)).reduce(ReductionConfig::auto());
-    let whole = ask().run().unwrap();
-    let stopped = ask().dir(&dir).max_states(40).run().unwrap();
-    assert!(stopped.states() < whole.states());
+    let full = configure().run().unwrap();
+    let stopped = configure().dir(&dir).max_states(40).run().unwrap();
+    assert!(stopped.states() < full.states());
     drop(stopped);
-    let found = ask().dir(&dir).run().unwrap();
-    assert_eq!(found.states(), whole.states());
-    assert_eq!(found.outcome().levels, whole.outcome().levels);
+    let found = configure().dir(&dir).run().unwrap();
+    assert_eq!(found.states(), full.states());
+    assert_eq!(found.outcome().levels, full.outcome().levels);
     assert!(found.outcome().counters.partially_expanded > 0);
 }
 
-/// The claims of others.
 #[test]
-fn the_corpus_keeps_its_verdicts() {
+fn models_of_the_corpus_keep_their_verdicts() {
     let census = Census::default();
-    for (name, model) in of_the_corpus(&["promela"], Options::default()) {
+    for (name, model) in corpus_models(&["promela"], Options::default()) {
         if model.claim().is_some() {
             let result = keeps_verdicts(&model.interp, 50_000, &census);
             result.unwrap_or_else(|error| panic!("{name}: {error}"));

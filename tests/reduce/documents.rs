@@ -13,8 +13,7 @@ fn document(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
 }
 
-/// The tables as they are to be in the document: what reductions do, their parameters, the papers. One table of all
-/// would be too wide for a page.
+/// Returns the expected tables: summaries, parameters and papers. One table of all columns would be too wide.
 fn table() -> String {
     let rows =
         |of: fn(&ReductionEntry) -> String| REDUCTIONS.iter().map(|it| of(it)).collect::<String>();
@@ -56,7 +55,7 @@ fn paper_row(entry: &ReductionEntry) -> String {
     format!("| `{}` | {} |\n", entry.name, entry.paper)
 }
 
-/// What is before the table in the document, the table, and what is behind it.
+/// Splits the document into the text before the table, the table, and the text after it.
 fn split(text: &str) -> (&str, &str, &str) {
     let (before, rest) = text.split_once(BEGIN).expect("the table begins");
     let (table, after) = rest.split_once(END).expect("the table ends");
@@ -64,7 +63,7 @@ fn split(text: &str) -> (&str, &str, &str) {
 }
 
 #[test]
-fn the_table_in_the_document_is_that_of_the_program() {
+fn the_document_has_the_tables_of_the_program() {
     let text = std::fs::read_to_string(document("reductions.md")).unwrap();
     assert!(split(&text).1 == table(), "renew it: cargo test --test reduce -- --ignored renew");
 }
@@ -78,13 +77,13 @@ fn renew() {
     std::fs::write(path, format!("{before}{BEGIN}{}{END}{after}", table())).unwrap();
 }
 
-/// What entries refer to is there, and each is told of once.
+/// Every reference in an entry resolves, and names and titles are unique.
 #[test]
 fn entries_are_complete() {
     let names: BTreeSet<&str> = REDUCTIONS.iter().map(|it| it.name).collect();
-    assert_eq!(names.len(), REDUCTIONS.len(), "two have one name");
+    assert_eq!(names.len(), REDUCTIONS.len(), "two reductions have the same name");
     let titles: BTreeSet<&str> = REDUCTIONS.iter().map(|it| it.title).collect();
-    assert_eq!(titles.len(), REDUCTIONS.len(), "two have one title");
+    assert_eq!(titles.len(), REDUCTIONS.len(), "two reductions have the same title");
     for (number, entry) in REDUCTIONS.iter().enumerate() {
         let page = document(&format!("reductions/{}.md", entry.page));
         assert!(page.is_file(), "{} has no page", entry.name);

@@ -1,7 +1,7 @@
 //! The conditions on sets of variables with linear dependence, one at a time. Without the condition, the analysis would
 //! find a set where there is none, or would separate variables that belong together.
 
-use crate::support::follow::{is_found_alike, load};
+use crate::support::lockstep::{check_reduction, load};
 use crate::support::reductions::dead;
 use spillway::reduce::{ParameterValues, ReductionPlan};
 
@@ -9,20 +9,20 @@ fn linear(rewritings: ReductionPlan) -> ReductionPlan {
     rewritings.with("linear", ParameterValues::default())
 }
 
-/// What is always 0, by how many values.
-fn stood_for(language: &str, text: &str, rewritings: ReductionPlan) -> Option<String> {
+/// Returns the effect of the linear sets, or nothing if there are none.
+fn linear_effect(language: &str, text: &str, rewritings: ReductionPlan) -> Option<String> {
     let mut model = load(language, text);
     model.wished = linear(rewritings);
     let searched = model.searched();
-    let told = searched.stack().summaries(&Default::default());
-    told.into_iter().find(|it| it.name == "linear sets").and_then(|it| it.effect)
+    let summaries = searched.stack().summaries(&Default::default());
+    summaries.into_iter().find(|it| it.name == "linear sets").and_then(|it| it.effect)
 }
 
-/// A DVE model with a set of two, `x` and `y`, and more actions before and behind.
-fn dve(globals: &str, before: &str, behind: &str) -> String {
+/// A DVE model with the linear set of `x` and `y`, and further actions before and after.
+fn dve(globals: &str, before: &str, after: &str) -> String {
     format!(
         "{globals} process P {{ byte x, y; state a, b; init a; trans {before}
-        a -> a {{ guard x == y; effect x = (x + 1) % 3; }}, a -> a {{ guard x != y; effect y = x; }}{behind}; }}
+        a -> a {{ guard x == y; effect x = (x + 1) % 3; }}, a -> a {{ guard x != y; effect y = x; }}{after}; }}
         system async;"
     )
 }
@@ -36,86 +36,98 @@ fn promela(globals: &str, more: &str) -> String {
 }
 
 #[test]
-fn what_breaks_a_set_does_so_by_itself() {
+fn each_construct_alone_prevents_a_linear_set() {
     let (of_dve, of_promela) = (dve("", "", ""), promela("", ""));
     for (language, text) in [("dve", &of_dve), ("promela", &of_promela)] {
-        let told = stood_for(language, text, ReductionPlan::default());
-        assert_eq!(told.as_deref(), Some("a state represents up to 3"), "{language}");
+        let effect = linear_effect(language, text, ReductionPlan::default());
+        assert_eq!(effect.as_deref(), Some("a state represents up to 3"), "{language}");
     }
     let zeros = "byte t[3];";
     let buffer = "chan c = [2] of { byte };";
     let broken = [
         (
-            "a constant, before what it is compared with",
+            "a constant and a variable that is compared later",
             "dve",
             dve("", "a -> b { guard y == 2; },", ""),
         ),
         (
-            "a sum of both for others",
+            "a sum that another variable stores",
             "dve",
             dve("byte z;", "", ", a -> b { effect z = x + y; }, b -> a { guard z == 1; }"),
         ),
         (
-            "an index of what is copied",
+            "an index of a copied element",
             "dve",
             dve("byte t[3]; byte z;", "", ", a -> b { effect z = t[x]; }"),
         ),
-        ("an index at the left", "dve", dve(zeros, "", ", a -> b { guard t[x] == t[0]; }")),
-        ("an index at the right", "dve", dve(zeros, "", ", a -> b { guard t[0] == t[x]; }")),
         (
-            "an index of what is compared with a constant",
+            "an index on the left of a comparison",
+            "dve",
+            dve(zeros, "", ", a -> b { guard t[x] == t[0]; }"),
+        ),
+        (
+            "an index on the right of a comparison",
+            "dve",
+            dve(zeros, "", ", a -> b { guard t[0] == t[x]; }"),
+        ),
+        (
+            "an index of an element that is compared with a constant",
             "dve",
             dve(zeros, "", ", a -> b { guard t[x] == 0; }"),
         ),
-        ("twice the left", "dve", dve("", "", ", a -> b { guard (2 * x) % 3 == y; }")),
-        ("a sum that does not go round", "dve", dve("", "", ", a -> b { guard x + 1 == y; }")),
-        ("an order of messages", "promela", promela(buffer, ":: c!!x :: c?z")),
-        ("a match with a constant", "promela", promela(buffer, ":: c!x :: c?1")),
         (
-            "a match with twice a variable",
+            "a coefficient of two on the left",
+            "dve",
+            dve("", "", ", a -> b { guard (2 * x) % 3 == y; }"),
+        ),
+        ("an addition without a modulus", "dve", dve("", "", ", a -> b { guard x + 1 == y; }")),
+        ("a sorted send", "promela", promela(buffer, ":: c!!x :: c?z")),
+        ("a receive pattern with a constant", "promela", promela(buffer, ":: c!x :: c?1")),
+        (
+            "a receive pattern with a coefficient of two",
             "promela",
             promela(buffer, ":: c!x :: c?eval((2 * y) % 3)"),
         ),
-        ("a match with a sum of both", "promela", promela(buffer, ":: c!0 :: c?eval(x + y)")),
+        ("a receive pattern with a sum", "promela", promela(buffer, ":: c!0 :: c?eval(x + y)")),
         (
-            "a match with what has an index",
+            "a receive pattern with an array element",
             "promela",
             promela("chan c = [2] of { byte }; byte t[3];", ":: c!0 :: c?eval(t[x])"),
         ),
-        ("a question about a message", "promela", promela(buffer, ":: c!x :: c?[1] -> c?z")),
+        ("a poll of a channel", "promela", promela(buffer, ":: c!x :: c?[1] -> c?z")),
     ];
-    for (what, language, text) in broken {
-        assert_eq!(stood_for(language, &text, ReductionPlan::default()), None, "{what}");
-        is_found_alike(load(language, &text), linear(ReductionPlan::default()))
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
+    for (case, language, text) in broken {
+        assert_eq!(linear_effect(language, &text, ReductionPlan::default()), None, "{case}");
+        check_reduction(load(language, &text), linear(ReductionPlan::default()))
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
     }
 }
 
-/// The values begin at 1, and are only exchanged.
+/// The values start at 1, and are only exchanged.
 #[test]
-fn values_begin_at_0() {
+fn values_must_start_at_zero() {
     let text = "process P { byte x = 1, y = 2, z = 1; state a, b; init a; trans
         a -> b { effect z = x, x = y, y = z; }, b -> a { guard x != y; }; } system async;";
-    assert_eq!(stood_for("dve", text, ReductionPlan::default()), None);
-    is_found_alike(load("dve", text), linear(ReductionPlan::default())).unwrap();
+    assert_eq!(linear_effect("dve", text, ReductionPlan::default()), None);
+    check_reduction(load("dve", text), linear(ReductionPlan::default())).unwrap();
 }
 
-/// `t` is cleared where it is dead: it has no constant added then.
+/// Resetting the dead `t` sets it to 0, without the added constant.
 #[test]
-fn what_is_cleared_is_no_more_counted() {
+fn reset_variables_are_in_no_linear_set() {
     let text = "process P { byte t[2]; byte x, y; state a, b; init a; trans a -> b { effect t[0] = x, t[1] = y; },
         b -> a { guard t[0] == t[1]; effect x = (x + 1) % 3; }, b -> a { guard t[0] != t[1]; effect y = x; }; } system async;";
-    assert!(stood_for("dve", text, ReductionPlan::default()).is_some());
-    assert_eq!(stood_for("dve", text, dead()), None);
-    is_found_alike(load("dve", text), linear(dead())).unwrap();
+    assert!(linear_effect("dve", text, ReductionPlan::default()).is_some());
+    assert_eq!(linear_effect("dve", text, dead()), None);
+    check_reduction(load("dve", text), linear(dead())).unwrap();
 }
 
-/// What a message has to be is of its set: a message of `x` is never what is waited for, as `y` is always one more.
+/// The matched value belongs to the set of the message. A message of `x` never equals `y`, which is always one more.
 #[test]
-fn what_a_message_is_matched_with_is_of_its_set() {
+fn matched_values_belong_to_the_set_of_the_message() {
     let text = "chan c = [1] of { byte }; byte x, y = 1; active proctype P() { byte z; do
         :: c!x :: atomic { x = (x + 1) % 3; y = (y + 1) % 3; if :: c?z :: empty(c) fi }
         :: c?eval(y) -> assert(false) od }";
-    assert!(stood_for("promela", text, ReductionPlan::default()).is_some());
-    is_found_alike(load("promela", text), linear(ReductionPlan::default())).unwrap();
+    assert!(linear_effect("promela", text, ReductionPlan::default()).is_some());
+    check_reduction(load("promela", text), linear(ReductionPlan::default())).unwrap();
 }

@@ -4,10 +4,10 @@
 //! `SPILLWAY_LARGE` runs more random programs, which take minutes.
 
 use crate::generated;
-use crate::support::follow::{ALL, load, only_where};
+use crate::support::lockstep::{ALL, load, with_conditional_effect};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
-use crate::support::reductions::{by_way, rewritings};
+use crate::support::reductions::{partial_order_plan, rewritings};
 use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
@@ -32,57 +32,65 @@ fn merge() -> ReductionPlan {
     ReductionPlan::of(["merge"])
 }
 
-fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
+fn violations_of(outcome: &SearchOutcome) -> BTreeSet<Violation> {
     outcome.findings.iter().map(|(check, _)| check).collect()
 }
 
-/// That the same is found where steps are merged, by interpreter and compiled code alike, and can be told in steps
-/// of the model as written. Gives the states of both.
-fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(u64, u64), TestCaseError> {
+/// Checks that merging keeps the violations, with both executors, and that counterexamples are runs of the model as
+/// written. Returns the numbers of states, all and reduced.
+fn check_verdicts_kept(
+    language: &str,
+    text: &str,
+    plan: &ReductionPlan,
+) -> Result<(u64, u64), TestCaseError> {
     let model = load(language, text);
-    let whole = memory::search(model.searched().model(), &ALL).unwrap();
-    let model = model.with_plan(by.clone());
-    if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
+    let full = memory::search(model.searched().model(), &ALL).unwrap();
+    let model = model.with_plan(plan.clone());
+    if let Some(rewritten) = model.rewritten(plan, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         prop_assert!(problems.is_none(), "{:?}", problems);
     }
     let searched = model.searched();
-    let found = memory::search(searched.model(), &ALL).unwrap();
-    prop_assert_eq!(violated(&found), violated(&whole), "{}", text);
-    prop_assert!(found.states() <= whole.states());
-    let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
-        let taken = original_action_counts(searched, found.action_counts.clone());
+    let merged = memory::search(searched.model(), &ALL).unwrap();
+    prop_assert_eq!(violations_of(&merged), violations_of(&full), "{}", text);
+    prop_assert!(merged.states() <= full.states());
+    let never = |searched: &dyn StateSpace, merged: &SearchOutcome| {
+        let counts = original_action_counts(searched, merged.action_counts.clone());
         let all = model.interp.program().actions.keys();
-        all.filter(|&it| taken.of(it) == 0 && !is_action_hidden(searched, it)).collect::<Vec<_>>()
+        all.filter(|&it| counts.of(it) == 0 && !is_action_hidden(searched, it)).collect::<Vec<_>>()
     };
     let fails = |it: &Violation| matches!(it, Violation::Fault(..));
-    // Of actions that do the same the other may be taken where values are one, or reset.
-    if !by.selection.has("values")
-        && !by.selection.has("dead")
-        && !violated(&whole).iter().any(fails)
+    // If values or dead variables are merged, another one of several equivalent actions may be executed.
+    if !plan.selection.has("values")
+        && !plan.selection.has("dead")
+        && !violations_of(&full).iter().any(fails)
     {
-        let known = |it: &ActionId| !is_action_hidden(searched.model(), *it);
-        let whole = never(&model.interp, &whole).into_iter().filter(known);
-        let found = never(searched.model(), &found);
-        prop_assert_eq!(found, whole.collect::<Vec<_>>(), "{}", text);
+        let visible = |it: &ActionId| !is_action_hidden(searched.model(), *it);
+        let full = never(&model.interp, &full).into_iter().filter(visible);
+        let merged = never(searched.model(), &merged);
+        prop_assert_eq!(merged, full.collect::<Vec<_>>(), "{}", text);
     }
     if searched.model().capabilities().simulation.is_some() {
-        told(searched.model(), &found, &ALL);
+        assert_counterexamples_replay(searched.model(), &merged, &ALL);
     }
-    let reduce = ReductionConfig::from(by.clone());
+    let reduce = ReductionConfig::from(plan.clone());
     let check = |exec| {
         Check::of_text(&model).reduce(reduce.clone()).memory(memory_beside_tests(512)).exec(exec)
     };
     for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let run = check(exec).keep_going().run().unwrap();
-        prop_assert_eq!(&run.outcome().levels, &found.levels);
-        prop_assert_eq!(violated(run.outcome()), violated(&whole));
+        prop_assert_eq!(&run.outcome().levels, &merged.levels);
+        prop_assert_eq!(violations_of(run.outcome()), violations_of(&full));
     }
-    Ok((whole.states(), found.states()))
+    Ok((full.states(), merged.states()))
 }
 
-/// That what is found is told in steps of the model as written, in one way of storing states.
-pub fn told(model: &dyn StateSpace, found: &SearchOutcome, limits: &SearchLimits) {
+/// Checks that the counterexamples of a sorted store are runs of the model as written.
+pub fn assert_counterexamples_replay(
+    model: &dyn StateSpace,
+    found: &SearchOutcome,
+    limits: &SearchLimits,
+) {
     let plan = tiny_plan(2, model.width(), 64, 64);
     let storage = StateStorage::Sorted(Codec::Raw);
     let (outcome, disk) = stored::search(&[model], &storage, &[plan], &[], limits);
@@ -96,23 +104,23 @@ pub fn told(model: &dyn StateSpace, found: &SearchOutcome, limits: &SearchLimits
     }
 }
 
-fn both(language: &str, text: &str) -> (u64, u64) {
-    is_kept(language, text, &merge()).unwrap()
+fn state_counts(language: &str, text: &str) -> (u64, u64) {
+    check_verdicts_kept(language, text, &merge()).unwrap()
 }
 
-/// Where a process does not stop, by name.
-fn passed(model: &TextModel) -> Vec<String> {
+/// Returns the names of the locations that merging passes through.
+fn passed_locations(model: &TextModel) -> Vec<String> {
     let program = model.interp.program();
     let fused = model
         .rewritten(&merge(), &AnalysisBudget::largest())
         .and_then(|it| it.pass::<TransitionMerging>());
-    let at = fused.into_iter().flat_map(|it| it.locations());
-    at.map(|(process, at)| program.processes[process].locations[at].name.clone()).collect()
+    let locations = fused.into_iter().flat_map(|it| it.locations());
+    locations.map(|(process, at)| program.processes[process].locations[at].name.clone()).collect()
 }
 
-/// Two processes with four locations each have 16 states; each stops at two of them.
+/// Two processes with four locations have 16 states. Each one stops at two of its locations.
 #[test]
-fn a_chain_becomes_one_step() {
+fn a_chain_of_local_transitions_becomes_one_transition() {
     let process = |name: &str| {
         format!(
             "process {name} {{ byte x; state a, b, c, d; init a; trans a -> b {{ effect g = 1; }},
@@ -120,59 +128,59 @@ fn a_chain_becomes_one_step() {
         )
     };
     let text = format!("byte g = 1; {} {} system async;", process("P"), process("Q"));
-    assert_eq!(both("dve", &text), (16, 4));
+    assert_eq!(state_counts("dve", &text), (16, 4));
     let model = load("dve", &text);
-    assert_eq!(passed(&model), ["b", "c", "b", "c"]);
+    assert_eq!(passed_locations(&model), ["b", "c", "b", "c"]);
 }
 
-/// A choice that is always possible, both ways of which come together again: `b`, `c` and `d` are not stopped at.
+/// Both alternatives of a choice reach the same location. `b`, `c` and `d` are passed through.
 #[test]
-fn a_diamond_becomes_a_step_for_each_way() {
+fn a_diamond_becomes_one_transition_per_path() {
     let text = "byte g; process P { byte i, x; state a, b, c, d; init a;
         trans a -> b { guard g == 0; effect i = 0; }, a -> b { guard g == 0; effect i = 3; },
               b -> c { guard i < 3; effect x = 1; }, b -> d { guard i >= 3; }, c -> d { effect i = 1; },
               d -> a { effect x = 0, i = 0; }; }
         process Q { state a; init a; trans a -> a { guard g == 1; effect g = 0; }; } system async;";
-    assert_eq!(passed(&load("dve", text)), ["b", "c", "d"]);
-    assert_eq!(both("dve", text), (6, 1));
+    assert_eq!(passed_locations(&load("dve", text)), ["b", "c", "d"]);
+    assert_eq!(state_counts("dve", text), (6, 1));
 }
 
-/// A loop of local steps stops once in each round, and what others do is found.
+/// A loop of local transitions stops once in each round, and the violations of other processes are found.
 #[test]
-fn loops_are_cut() {
+fn loops_stop_once_per_round() {
     let text = "byte g; active proctype P() { byte x; do :: x == 0 -> x = 1 :: else -> x = 0 od }
         active proctype Q() { g = 1; g = 2; assert(g != 2) }";
-    let (whole, merged) = both("promela", text);
-    assert!(merged < whole, "{merged} of {whole}");
+    let (full, merged) = state_counts("promela", text);
+    assert!(merged < full, "{merged} of {full}");
     let text = "process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { }; } system async;";
-    assert_eq!(both("dve", text), (6, 2));
-    // One round after another is the same but for what nothing is decided by.
+    assert_eq!(state_counts("dve", text), (6, 2));
+    // The rounds differ only in a variable that decides nothing.
     let text = "byte g; process P { byte i; byte x; state a, b; init a; trans a -> b { guard g == 0; effect g = 1; },
         b -> b { guard i < 4; effect x = 1 - x; }, b -> a { guard i >= 4; effect g = 0; }; }
         process Q { state q, r; init q; assert r: g == 0; trans q -> r { guard g == 1; }; } system async;";
-    both("dve", text);
-    assert!(passed(&load("dve", text)).is_empty());
+    state_counts("dve", text);
+    assert!(passed_locations(&load("dve", text)).is_empty());
 }
 
-/// Loops that surely end, each with the states of the whole and those that are left, by reasoning: a process stops where
-/// it waits for `g == 0`, before the first round and behind it.
-const ENDING: &[(&str, &str, u64, u64)] = &[
-    // As written there are 5, 4 and 4 in the loop, 3 before it, 1 behind it, and the 3 again with 4 in `i`.
-    ("it counts", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0;
+/// Terminating loops, with the numbers of states, all and merged. The process stops where it waits for `g == 0`, before
+/// the first round and after it.
+const TERMINATING_LOOPS: &[(&str, &str, u64, u64)] = &[
+    // The loop has 5, 4 and 4 states, 3 before it, 1 after it, and the 3 again with 4 in `i`.
+    ("a counter", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0;
         do :: i < 4 -> x = 0; i++ :: else -> break od; g = 0 od }", 20, 2),
-    ("it counts down by two", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 6;
+    ("a counter that decreases by two", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 6;
         do :: i > 1 -> i = i - 2 :: else -> break od; g = 0 od }", 11, 1),
-    ("a loop in a loop", "byte g; active proctype P() { unsigned i : 2, j : 2; do :: g == 0 -> g = 1; i = 0;
+    ("nested loops", "byte g; active proctype P() { unsigned i : 2, j : 2; do :: g == 0 -> g = 1; i = 0;
         do :: i < 3 -> j = 0; do :: j < 2 -> j++ :: else -> break od; i++ :: else -> break od; g = 0 od }", 34, 2),
-    // A counter that wraps around comes to its end.
-    ("it wraps around", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 250;
+    // A counter that wraps around reaches its end.
+    ("a counter that wraps around", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 250;
         do :: i > 0 -> i++ :: else -> break od; g = 0 od }", 17, 1),
 ];
 
-/// Whether a loop is gone through to its end, and that the same is found.
-fn ends(text: &str) -> bool {
-    is_kept("promela", text, &merge()).unwrap();
+/// Returns whether a loop is executed to its end, after a check that merging keeps the violations.
+fn loop_is_unrolled(text: &str) -> bool {
+    check_verdicts_kept("promela", text, &merge()).unwrap();
     let model = load("promela", text);
     let fused = model
         .rewritten(&merge(), &AnalysisBudget::largest())
@@ -183,80 +191,80 @@ fn ends(text: &str) -> bool {
 }
 
 #[test]
-fn loops_that_end_are_gone_through() {
-    for (name, text, whole, left) in ENDING {
-        assert_eq!(both("promela", text), (*whole, *left), "{name}");
-        assert!(ends(text), "{name}");
+fn terminating_loops_are_executed_to_the_end() {
+    for (name, text, full, merged) in TERMINATING_LOOPS {
+        assert_eq!(state_counts("promela", text), (*full, *merged), "{name}");
+        assert!(loop_is_unrolled(text), "{name}");
     }
-    // In each of two rounds there are two ways.
+    // Each of two rounds has two alternatives.
     let text = "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0; x = 0;
         do :: i < 2 -> if :: x = x + 1 :: skip fi; i++ :: else -> break od; g = 0; assert(x != 2) od }";
-    assert!(ends(text));
-    // It stops once in each round of the loop around.
+    assert!(loop_is_unrolled(text));
+    // The process stops once in each round of the outer loop.
     let text = "byte g; active proctype P() { byte i; do :: i < 3 -> i++ :: else -> i = 0 od }
         active proctype Q() { g = 1; assert(false) }";
-    assert!(ends(text));
+    assert!(loop_is_unrolled(text));
 }
 
-/// Loops that may not end, or of which that is not known: they stop once in each round.
-const ENDLESS: &[(&str, &str)] = &[
-    ("for some values", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
+/// Loops that may not terminate, or whose termination is unknown. They stop once in each round.
+const UNBOUNDED_LOOPS: &[(&str, &str)] = &[
+    ("a loop that terminates for some values", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
         do :: i != 6 -> i = i + 2 :: else -> break od; g = 0 od }"),
-    ("for some values of another", "byte g; active proctype P() { byte i; bit j; do :: g == 0 -> g = 1; i = 0; j = 1 - j;
+    ("a loop that terminates for some values of another variable", "byte g; active proctype P() { byte i; bit j; do :: g == 0 -> g = 1; i = 0; j = 1 - j;
         do :: i < 3 -> i = i + 1 - j :: else -> break od; g = 0 od } active proctype Q() { g == 1 -> g = 2; assert(false) }"),
-    ("by what another writes", "byte g; active proctype P() { byte i; do :: i = 0;
+    ("a bound that another process writes", "byte g; active proctype P() { byte i; do :: i = 0;
         do :: i < g + 1 -> i++ :: else -> break od od } active proctype Q() { g = 1; g = 0; assert(false) }"),
-    ("in more ways than there can be", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0; x = 0;
+    ("a loop with too many paths", "byte g; active proctype P() { byte i, x; do :: g == 0 -> g = 1; i = 0; x = 0;
         do :: i < 7 -> if :: x = 1 :: x = 2 fi; i++ :: else -> break od; g = 0 od }"),
-    ("it counts too far", "byte g; active proctype P() { short i; do :: g == 0 -> g = 1; i = 0;
+    ("a loop with too many rounds", "byte g; active proctype P() { short i; do :: g == 0 -> g = 1; i = 0;
         do :: i < 3000 -> i++ :: else -> break od; g = 0 od }"),
-    ("where it may be stuck", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
+    ("a loop that may block", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
         do :: i < 4 && i != 2 -> i++ :: i > 4 -> break od; g = 0 od } active proctype Q() { assert(g == 0) }"),
-    ("where a step fails", "byte g; active proctype P() { byte i; bit x[3]; do :: g == 0 -> g = 1; i = 0;
+    ("a loop with a failing statement", "byte g; active proctype P() { byte i; bit x[3]; do :: g == 0 -> g = 1; i = 0;
         do :: i < 4 -> x[i] = 1; i++ :: else -> break od; g = 0 od } active proctype Q() { assert(g == 0) }"),
-    ("in a sequence of the model's own", "byte g; active proctype P() { byte i; do :: g == 0 -> atomic { g = 1; i = 0;
+    ("a loop in an atomic sequence", "byte g; active proctype P() { byte i; do :: g == 0 -> atomic { g = 1; i = 0;
         do :: i < 3 -> i++ :: else -> break od }; g = 0 od }"),
 ];
 
 #[test]
-fn loops_that_may_not_end_are_cut() {
-    for (name, text) in ENDLESS {
-        assert!(!ends(text), "{name}");
+fn unbounded_loops_stop_once_per_round() {
+    for (name, text) in UNBOUNDED_LOOPS {
+        assert!(!loop_is_unrolled(text), "{name}");
     }
 }
 
-/// Where processes are always there the rounds of a loop are in the action that leads there, as many as its counter says, each
-/// counted: `b` is stopped at nowhere. Where the counter is not known there are too many ways.
+/// If processes exist always, the action before a loop contains its rounds, as many as the counter requires. `b` is
+/// passed through. If the counter is unknown, there are too many paths.
 #[test]
-fn loops_are_put_together() {
-    let text = |first: &str, most: u32| {
+fn loop_rounds_become_part_of_the_action_before() {
+    let text = |first: &str, bound: u32| {
         format!(
             "byte g, n; process P {{ byte i; state a, b; init a; trans a -> b {{ guard g == 0; effect {first}, g = 1; }},
-            b -> b {{ guard i < {most}; effect i = i + 1; }}, b -> a {{ guard i >= {most}; effect g = 0; }}; }}
+            b -> b {{ guard i < {bound}; effect i = i + 1; }}, b -> a {{ guard i >= {bound}; effect g = 0; }}; }}
             process Q {{ state q; init q; trans q -> q {{ guard n < 9; effect n = n + 1; }}; }} system async;"
         )
     };
-    assert_eq!(both("dve", &text("i = 0", 4)), (7 * 10, 2 * 10));
-    assert_eq!(passed(&load("dve", &text("i = 0", 4))), ["b"]);
+    assert_eq!(state_counts("dve", &text("i = 0", 4)), (7 * 10, 2 * 10));
+    assert_eq!(passed_locations(&load("dve", &text("i = 0", 4))), ["b"]);
     let starts =
         [("i = n", false), ("i = 19", true), ("i = 0, i = n", false), ("i = 0, i = i + 1", false)];
     for (first, is_passed) in starts {
         let text = text(first, 20);
-        assert_eq!(!passed(&load("dve", &text)).is_empty(), is_passed, "{first}");
-        both("dve", &text);
+        assert_eq!(!passed_locations(&load("dve", &text)).is_empty(), is_passed, "{first}");
+        state_counts("dve", &text);
     }
-    // Where there are few, each asks for the rounds that it has.
+    // If there are few rounds, each path has its number of rounds.
     let few = text("i = n % 3", 3);
-    both("dve", &few);
-    assert_eq!(passed(&load("dve", &few)), ["b"]);
-    // What was known is written over before the loop.
+    state_counts("dve", &few);
+    assert_eq!(passed_locations(&load("dve", &few)), ["b"]);
+    // The known value is overwritten before the loop.
     let text = "byte g, n; process P { byte i; byte k; state a, b, c; init a; trans a -> c { guard g == 0; effect g = 1, i = 0; }, c -> b { effect i = k; },
         b -> b { guard i < 20; effect i = i + 1; }, b -> a { guard i >= 20; effect g = 0, k = (k + 1) % 3; }; } system async;";
-    both("dve", text);
-    assert_eq!(passed(&load("dve", text)), ["c"]);
-    // What is set in one case is not known behind the other.
+    state_counts("dve", text);
+    assert_eq!(passed_locations(&load("dve", text)), ["c"]);
+    // A value that one case sets is unknown after the other case.
     for first in ["i = 0", "skip"] {
-        both(
+        state_counts(
             "promela",
             &format!(
                 "byte g, n; active proctype P() {{ byte i, rounds; do :: g == 0 -> d_step {{ g = 1; rounds = 0; i = 0 }};
@@ -266,7 +274,7 @@ fn loops_are_put_together() {
             ),
         );
     }
-    // Nor is what is set in one case only within an action.
+    // A value that is set conditionally within an action is unknown too.
     for first in ["", "i = 0,"] {
         let text = format!(
             "byte g, n, seen; process P {{ byte i, rounds; state a, b, c, d; init a;
@@ -276,40 +284,40 @@ fn loops_are_put_together() {
             process Q {{ state q; init q; assert q: seen != 1; assert q: seen != 3; trans q -> q {{ effect n = 1 - n; }}; }}
             process When {{ state w, v; init w; trans w -> v {{ guard n == 1; }}; }} system async;"
         );
-        let written = only_where(&text, "P.a -> b", "When.w -> v");
+        let written = with_conditional_effect(&text, "P.a -> b", "When.w -> v");
         let merged = RewrittenProgram::of(&written, &merge()).unwrap();
-        let found = |interp: &Interp| violated(&memory::search(interp, &ALL).unwrap());
+        let found = |interp: &Interp| violations_of(&memory::search(interp, &ALL).unwrap());
         assert_eq!(found(&written).len(), 2);
         assert_eq!(found(merged.interp()), found(&written));
     }
 }
 
-/// A counterexample has each step of a loop that is gone through, and begins in the loop where a process does.
+/// A counterexample contains each step of an executed loop.
 #[test]
-fn loops_are_told_step_by_step() {
+fn counterexamples_contain_the_steps_of_loops() {
     let text = "byte g; active proctype P() { byte i; do :: i < 5 -> i++ :: else -> break od; g = 1; assert(false) }";
     let model = load("promela", text);
     let found =
         Check::of_text(&model).reduce(merge()).memory(memory_beside_tests(512)).run().unwrap();
     let trace = found.counterexample().unwrap().unwrap().trace();
-    // Five rounds of two, out of the loop, and two more, of which the last fails.
+    // Five rounds of two steps, the exit of the loop, and two more steps. The last step fails.
     assert_eq!((found.outcome().levels.len(), trace.depth()), (2, 13));
 }
 
-/// The receiver of a rendezvous goes on, and where processes are always there the sender, too.
+/// The receiver of a rendezvous continues, and so does the sender if processes exist always.
 #[test]
-fn who_meets_goes_on() {
+fn rendezvous_partners_continue() {
     let text = "channel c; process P { byte x; state a, b; init a; trans a -> b { sync c!; }, b -> a { effect x = 0; }; }
         process Q { byte y; state a, b; init a; trans a -> b { sync c?; }, b -> a { effect y = 0; }; } system async;";
-    assert_eq!(both("dve", text), (4, 1));
+    assert_eq!(state_counts("dve", text), (4, 1));
     let text = "chan c = [0] of { bit };
         active proctype P() { byte x; end: do :: c!1; x = 1; x = 0 od }
         active proctype Q() { byte y; end: do :: c?_; y = 1; y = 0 od }";
-    let (whole, merged) = both("promela", text);
-    assert!(3 * merged <= whole, "{merged} of {whole}");
+    let (full, merged) = state_counts("promela", text);
+    assert!(3 * merged <= full, "{merged} of {full}");
 }
 
-/// Sequences of the model's own, before, behind and across what is merged.
+/// Atomic sequences of the model before, after and across merged transitions.
 const SEQUENCES: &[&str] = &[
     "byte g; active proctype P() { byte x, y; do :: g == 0 -> x = 1; atomic { y = x; g = y }; y = 0; x = 0
         :: d_step { g == 1 -> g = 2; x = 3 }; x = 1; y = 2; x = 0; y = 0 od }
@@ -325,78 +333,78 @@ const SEQUENCES: &[&str] = &[
 ];
 
 #[test]
-fn sequences_of_the_model_go_with_what_is_merged() {
+fn atomic_sequences_combine_with_merging() {
     for text in SEQUENCES {
-        let (whole, merged) = both("promela", text);
-        assert!(merged < whole, "{merged} of {whole}: {text}");
+        let (full, merged) = state_counts("promela", text);
+        assert!(merged < full, "{merged} of {full}: {text}");
     }
 }
 
-/// Models in each of which somebody who forgets one condition finds something else.
-const SEEN: &[(&str, &str, &str)] = &[
-    ("another reads what is written", "dve", "byte g; process P { byte x; state a, b; init a;
+/// Models whose violations change if one condition of merging is omitted.
+const CONDITION_MODELS: &[(&str, &str, &str)] = &[
+    ("another process reads a written variable", "dve", "byte g; process P { byte x; state a, b; init a;
         trans a -> b { effect g = 1; }, b -> a { effect g = 0; }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { guard g == 1; }; } system async;"),
-    ("another writes what is read", "dve", "byte g; process P { byte x; state a, b, c; init a; assert c: x == 0;
+    ("another process writes a read variable", "dve", "byte g; process P { byte x; state a, b, c; init a; assert c: x == 0;
         trans a -> b { guard x == 0; effect x = 0; }, b -> c { effect x = g; }, c -> a { guard g == 0; effect x = 0; }; }
         process Q { state a, b; init a; trans a -> b { guard P.b; effect g = 1; }, b -> a { effect g = 0; }; }
         system async;"),
-    ("a property asks for it", "dve", "byte g; process P { state a, b; init a;
+    ("a property reads a written variable", "dve", "byte g; process P { state a, b; init a;
         trans a -> b { effect g = 1; }, b -> a { effect g = 0; }; }
         process Q { state q; init q; assert q: g != 1; trans q -> q { }; } system async;"),
     ("an assertion at the location", "dve", "process P { byte x; state a, b; init a; assert b: x == 0;
         trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; } system async;"),
-    ("another asks where it is", "dve", "process P { byte x; state a, b; init a;
+    ("another process tests the location", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 1; }, b -> a { effect x = 0; }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { guard P.b; }; } system async;"),
-    ("it may fail", "dve", "byte t[2]; process P { byte i; state a, b; init a;
+    ("a statement that may fail", "dve", "byte t[2]; process P { byte i; state a, b; init a;
         trans a -> b { effect i = 1 - i; }, a -> b { effect i = 5; }, b -> a { effect t[i] = 1; }; } system async;"),
-    ("what does not fit", "dve", "process P { byte x; state a, b; init a;
+    ("an assigned value that is out of range", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 200; }, b -> a { effect x = x + 100; }; } system async;"),
-    ("who fails goes more than one way", "dve", "byte t[2]; process P { byte i; state a, b; init a;
+    ("a failing statement before a branch", "dve", "byte t[2]; process P { byte i; state a, b; init a;
         trans a -> b { effect i = i + 1, t[i] = 1; }, b -> a { guard i < 5; }, b -> a { guard i >= 5; effect i = 0; }; }
         system async;"),
-    ("not always possible", "dve", "process P { byte x; state a, b; init a;
+    ("a guard that may block", "dve", "process P { byte x; state a, b; init a;
         trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { guard x == 1; }; } system async;"),
-    ("nothing more is possible", "dve", "process P { byte x; state a, b; init a;
+    ("a deadlock", "dve", "process P { byte x; state a, b; init a;
         trans a -> a { effect x = 1 - x; }, a -> b { guard x == 1; }; } system async;"),
-    ("it commits itself", "dve", "byte g; process P { state a, b, c; commit c; init a;
+    ("a committed location", "dve", "byte g; process P { state a, b, c; commit c; init a;
         trans a -> b { effect g = 1; }, b -> c { }, c -> a { effect g = 0; }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { guard g == 1; }; } system async;"),
-    ("a message is waited for", "promela", "chan c = [1] of { bit }; active proctype P() { c!1; c!1; assert(false) }"),
-    ("who waits for a receiver", "promela", "chan c = [0] of { bit }; byte g;
+    ("a send that waits for space", "promela", "chan c = [1] of { bit }; active proctype P() { c!1; c!1; assert(false) }"),
+    ("a rendezvous send", "promela", "chan c = [0] of { bit }; byte g;
         active proctype P() { byte x; g = 1; c!1; x = 1; g = 0 }
         active proctype Q() { if :: c?_; assert(g == 1) :: g == 1 -> assert(false) fi }"),
     ("an escape", "promela", "byte g; active proctype P() { byte x;
         { x = 1; x = 2; x = 3; g == 2 } unless { g == 1 -> assert(x != 2) } }
         active proctype Q() { g = 1 }"),
-    ("who is asked whether he may move", "promela", "bit stop; active proctype P() provided (!stop) { byte x;
+    ("a `provided` clause", "promela", "bit stop; active proctype P() provided (!stop) { byte x;
         end0: x = 1; x = 2; end1: x == 5 } active proctype Q() { stop = 1 }"),
-    ("which instances there are", "promela", "active proctype P() { byte x; x = 1; x = _nr_pr; assert(x != 2) }
+    ("a read of the number of processes", "promela", "active proctype P() { byte x; x = 1; x = _nr_pr; assert(x != 2) }
         active proctype Q() { skip } active proctype R() { byte y; y = 1; y = 2; _nr_pr == 1 }"),
-    ("who asks where an instance is", "promela", "active proctype P() { byte x; x = 1; here: x = 2; x = 3 }
+    ("a remote reference to a location", "promela", "active proctype P() { byte x; x = 1; here: x = 2; x = 3 }
         active proctype Q() { P@here; assert(false) }"),
-    ("who asks for a local", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
+    ("a remote reference to a local variable", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
         active proctype Q() { P[0]:x == 2; assert(false) }"),
-    ("who asks whether another can move", "promela", "byte g; active proctype P() { byte x; g == 1; x = 1; x = 2; g == 3 }
+    ("a test of `enabled`", "promela", "byte g; active proctype P() { byte x; g == 1; x = 1; x = 2; g == 3 }
         active proctype Q() { g = 1; !enabled(0); assert(false) }"),
-    ("who moved last", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
+    ("a test of `_last`", "promela", "active proctype P() { byte x; x = 1; x = 2; x = 3 }
         active proctype Q() { _last == 0; assert(false) }"),
-    ("a priority", "promela", "byte g; active proctype P() { byte x; x = 1; set_priority(_pid, 5); x = 2; g = 1 }
+    ("a priority that changes", "promela", "byte g; active proctype P() { byte x; x = 1; set_priority(_pid, 5); x = 2; g = 1 }
         active proctype Q() priority 3 { byte y; y = 1; g == 1; y = 2; assert(false) }"),
 ];
 
 #[test]
-fn whoever_could_tell_is_told() {
-    let tried = SEEN.iter().map(|(what, language, text)| {
-        let tried = is_kept(language, text, &merge());
-        (what, tried)
+fn condition_models_keep_their_violations() {
+    let result = CONDITION_MODELS.iter().map(|(case, language, text)| {
+        let result = check_verdicts_kept(language, text, &merge());
+        (case, result)
     });
-    let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    let failures: Vec<_> = result.filter_map(|(case, it)| Some((case, it.err()?))).collect();
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// Choices that a text is made of; behind their end there is the first of each.
+/// The numbers that determine a generated text. After the last one, each choice is the first alternative.
 pub struct Choices<'c>(pub std::slice::Iter<'c, u8>);
 
 impl Choices<'_> {
@@ -404,12 +412,12 @@ impl Choices<'_> {
         self.0.next().map_or(0, |it| usize::from(*it) % count)
     }
 
-    pub fn one<'o>(&mut self, of: &[&'o str]) -> &'o str {
+    pub fn choose<'o>(&mut self, of: &[&'o str]) -> &'o str {
         of[self.below(of.len())]
     }
 }
 
-/// What a step does, most often to locals.
+/// Effects of generated transitions, mostly on locals.
 const DVE_EFFECTS: &[&str] = &[
     "x = 1 - x % 2",
     "y = x",
@@ -426,19 +434,19 @@ const DVE_EFFECTS: &[&str] = &[
     "g = 0, x = 0",
 ];
 
-/// Two processes in DVE with locals, globals and channels, in which most steps are local.
-pub fn dve(numbers: &[u8]) -> String {
+/// Generates two processes in DVE with locals, globals and channels. Most transitions are local.
+pub fn random_dve_model(numbers: &[u8]) -> String {
     let mut choices = Choices(numbers.iter());
     let mut text = String::from("byte g, h; byte t[2]; channel {byte} c[1]; channel r;\n");
     for name in ["P", "Q"] {
         let count = 3 + choices.below(4);
-        let committed = choices.one(&["", "", "", "", "", "", "commit s1;", "commit s2;"]);
+        let committed = choices.choose(&["", "", "", "", "", "", "commit s1;", "commit s2;"]);
         let asserted =
-            choices.one(&["", "assert s1: g < 2;", "assert s2: h != 1;", "assert s0: x < 2;"]);
+            choices.choose(&["", "assert s1: g < 2;", "assert s2: h != 1;", "assert s0: x < 2;"]);
         let names: Vec<_> = (0..count).map(|it| format!("s{it}")).collect();
         let mut steps = Vec::new();
-        for at in 0..count {
-            // Some go back, most go on.
+        for location in 0..count {
+            // Most transitions lead to a later location, some to an earlier one.
             let guards: &[&str] = match choices.below(12) {
                 0..6 => &[""],
                 6 => &["", ""],
@@ -451,9 +459,9 @@ pub fn dve(numbers: &[u8]) -> String {
                 }
             };
             for guard in guards {
-                let to = (at + [1, 1, 1, 2, 0, 3][choices.below(6)]) % count;
-                let effect = choices.one(DVE_EFFECTS);
-                steps.push(format!("s{at} -> s{to} {{ {guard} effect {effect}; }}"));
+                let to = (location + [1, 1, 1, 2, 0, 3][choices.below(6)]) % count;
+                let effect = choices.choose(DVE_EFFECTS);
+                steps.push(format!("s{location} -> s{to} {{ {guard} effect {effect}; }}"));
             }
         }
         let (names, steps) = (names.join(", "), steps.join(",\n  "));
@@ -464,13 +472,13 @@ pub fn dve(numbers: &[u8]) -> String {
     text + "system async;"
 }
 
-/// Two or three processes in Promela, in which most statements are local.
-pub fn promela(numbers: &[u8]) -> String {
+/// Generates two or three processes in Promela. Most statements are local.
+pub fn random_promela_model(numbers: &[u8]) -> String {
     let mut choices = Choices(numbers.iter());
     let mut text = String::from("byte g, h; chan c = [1] of { byte }; chan r = [0] of { byte };\n");
     for name in ["P", "Q", "R"].iter().take(2 + choices.below(2)) {
         let statement = |choices: &mut Choices| {
-            choices.one(&[
+            choices.choose(&[
                 "x = 1 - x",
                 "y = x",
                 "x = 0",
@@ -515,63 +523,64 @@ pub fn promela(numbers: &[u8]) -> String {
     text
 }
 
-/// That random models are found to be as they are, and that more than one in so many has fewer states then.
+/// Checks random models, and that more than one in `one_in` has fewer states.
 pub fn try_random(
     (cases, one_in): (u32, u32),
     text: fn(&[u8]) -> String,
-    is_kept: impl Fn(&str) -> Result<(u64, u64), TestCaseError>,
+    check: impl Fn(&str) -> Result<(u64, u64), TestCaseError>,
 ) {
     let fewer = std::cell::Cell::new(0);
     let numbers = prop::collection::vec(any::<u8>(), 20..90);
     generated::try_all(cases, numbers, |numbers| {
-        let (whole, left) = is_kept(&text(&numbers))?;
-        fewer.set(fewer.get() + u32::from(left < whole));
+        let (full, reduced) = check(&text(&numbers))?;
+        fewer.set(fewer.get() + u32::from(reduced < full));
         Ok(())
     });
     println!("{} of {cases} have fewer states", fewer.get());
     assert!(one_in * fewer.get() > cases, "{} of {cases} have fewer states", fewer.get());
 }
 
-/// The same where steps are merged, alone and with the other passes.
-fn try_merged(cases: u32, language: &str, text: fn(&[u8]) -> String) {
+/// Checks random models with merging, alone and with other rewritings.
+fn try_random_merging(cases: u32, language: &str, text: fn(&[u8]) -> String) {
     try_random((cases, 8), text, |text| {
-        let states = is_kept(language, text, &merge())?;
-        is_kept(language, text, &rewritings())?;
-        is_kept(language, text, &ReductionPlan::of(["merge", "states"]))?;
+        let states = check_verdicts_kept(language, text, &merge())?;
+        check_verdicts_kept(language, text, &rewritings())?;
+        check_verdicts_kept(language, text, &ReductionPlan::of(["merge", "states"]))?;
         Ok(states)
     });
 }
 
 #[test]
-fn random_models_in_dve_are_found_as_they_are() {
-    try_merged(60, "dve", dve);
+fn random_dve_models_keep_their_verdicts() {
+    try_random_merging(60, "dve", random_dve_model);
 }
 
 #[test]
-fn random_models_in_promela_are_found_as_they_are() {
-    try_merged(60, "promela", promela);
+fn random_promela_models_keep_their_verdicts() {
+    try_random_merging(60, "promela", random_promela_model);
 }
 
-/// It goes together with the other passes and with partial order, by each proviso.
+/// Merging combines with the other rewritings and with partial order, under each proviso.
 #[test]
-fn it_stacks() {
-    let models = SEEN.iter().map(|(_, language, text)| (*language, *text));
+fn merging_combines_with_rewritings_and_partial_order() {
+    let models = CONDITION_MODELS.iter().map(|(_, language, text)| (*language, *text));
     let models = models.chain(SEQUENCES.iter().map(|text| ("promela", *text)));
     for (language, text) in models {
-        is_kept(language, text, &rewritings()).unwrap();
+        check_verdicts_kept(language, text, &rewritings()).unwrap();
         let model = load(language, text);
         let search = |reduce: ReductionConfig| {
             let check =
                 Check::of_text(&model).reduce(reduce).memory(memory_beside_tests(512)).keep_going();
             check.run().unwrap()
         };
-        let whole = violated(search(ReductionConfig::none()).outcome());
+        let expected = violations_of(search(ReductionConfig::none()).outcome());
         for proviso in CycleProviso::ALL {
-            let way = PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso };
-            let reduce = both_of(&rewritings(), &by_way(way)).into();
+            let strategy =
+                PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso };
+            let reduce = both_of(&rewritings(), &partial_order_plan(strategy)).into();
             let found = search(reduce);
-            assert_eq!(violated(found.outcome()), whole, "{} {text}", proviso.name());
-            if !whole.is_empty() {
+            assert_eq!(violations_of(found.outcome()), expected, "{} {text}", proviso.name());
+            if !expected.is_empty() {
                 let trace = found.counterexample().unwrap().unwrap().trace();
                 let mut steps = model.interp.starts();
                 for (step, state) in trace.steps.iter().zip(&trace.states) {
@@ -583,9 +592,10 @@ fn it_stacks() {
     }
 }
 
-/// A counterexample has all steps of the model as written: three of the first process, in one of the search.
+/// A counterexample has all steps of the model as written: three steps of the first process, which the search merges
+/// into one.
 #[test]
-fn what_is_merged_is_told_step_by_step() {
+fn counterexamples_contain_the_merged_steps() {
     let text = "byte g; process P { byte x; state a, b, c, d; init a; trans a -> b { effect x = 1; },
         b -> c { effect x = 2; }, c -> d { effect x = 3; }, d -> d { guard g == 0; effect g = 1; }; }
         process Q { state q; init q; assert q: g == 0; trans q -> q { guard g == 9; }; } system async;";
@@ -598,13 +608,13 @@ fn what_is_merged_is_told_step_by_step() {
     assert_eq!(trace.depth(), 4, "{names:?}");
 }
 
-/// It keeps neither depths nor claims, and says what it did; beside a claim it is left out by name.
+/// Merging preserves neither depths nor claims, reports its effect, and is refused with a claim.
 #[test]
-fn it_says_what_it_keeps_and_did() {
+fn merging_reports_preserved_properties_effect_and_refusals() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od }";
     let model = load("promela", text).with_plan(merge());
     let searched = model.searched();
-    let kept: Vec<_> =
+    let preserved: Vec<_> =
         PropertyClass::ALL.into_iter().filter(|it| searched.stack().preserves().has(*it)).collect();
     let expected = [
         PropertyClass::Deadlocks,
@@ -613,19 +623,22 @@ fn it_says_what_it_keeps_and_did() {
         PropertyClass::StutteringClaims,
         PropertyClass::StutterInvariant,
     ];
-    assert_eq!(kept, expected);
-    let told = searched.stack().summaries(&Default::default());
-    assert_eq!(told[0].name, "merged transitions");
-    assert_eq!(told[0].effect.as_deref(), Some("2 locations passed through; 2 actions extended"));
+    assert_eq!(preserved, expected);
+    let summaries = searched.stack().summaries(&Default::default());
+    assert_eq!(summaries[0].name, "merged transitions");
+    assert_eq!(
+        summaries[0].effect.as_deref(),
+        Some("2 locations passed through; 2 actions extended")
+    );
     let claim = format!("{text} never {{ do :: g == 1 -> break :: else od }}");
     let model = load("promela", &claim).with_plan(merge());
     let searched = model.searched();
     assert!(searched.stack().refusals()[0].reason.to_string().contains("never claim"));
 }
 
-/// A search keeps whether steps are merged, and one that does not agree is refused.
+/// A search directory keeps merging, and rejects a search without it.
 #[test]
-fn a_search_that_goes_on_merges_as_it_did() {
+fn a_resumed_search_keeps_merging() {
     let text = "int n; process P { byte x; state a, b; init a; trans a -> b { guard n < 100; effect n = n + 1; },
         b -> a { effect x = 0; }, a -> b { guard n == 100; effect n = 101; }; }
         process Q { state q; init q; assert q: n < 101; trans q -> q { guard n > 101; }; } system async;";
@@ -637,6 +650,6 @@ fn a_search_that_goes_on_merges_as_it_did() {
     let dir = folder.path().join("d");
     drop(check(merge()).dir(&dir).max_states(10).run().unwrap());
     assert!(check(ReductionPlan::default()).dir(&dir).run().is_err());
-    let whole = check(merge()).run().unwrap();
-    assert_eq!(check(merge()).dir(&dir).run().unwrap().outcome(), whole.outcome());
+    let full = check(merge()).run().unwrap();
+    assert_eq!(check(merge()).dir(&dir).run().unwrap().outcome(), full.outcome());
 }

@@ -6,12 +6,14 @@
 
 use crate::generated::{Generated, programs, try_all};
 use crate::runs::assert_is_run;
-use crate::support::collection::{as_counted, of_the_corpus};
+use crate::support::collection::{corpus_models, reference_options};
 use crate::support::is_large;
 use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{Promise, models, promises};
 use crate::support::reductions::both;
-use crate::support::reductions::{bisimilar, by_way, by_way_for, scalarsets};
+use crate::support::reductions::{
+    bisimilar, partial_order_plan, partial_order_plan_for, scalarsets,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
@@ -33,107 +35,122 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-/// States on runs of what is not chosen that are looked at.
+/// The number of states on runs of unchosen transitions that are examined.
 const OUTSIDE_MAX: usize = 40;
 
-/// Programs with more transitions a state are not searched; some have hundreds.
+/// Programs with more transitions per state are not searched, because some have hundreds.
 const TRANSITIONS_EACH_MAX: usize = 10;
 
-/// How much of a program is tried.
+/// The limits of a trial.
 #[derive(Clone, Copy)]
 pub struct Extent {
-    /// With more states it is not searched.
+    /// Programs with more states are not searched.
     pub states: usize,
-    /// States whose choice is looked at closely, in each search.
-    close: usize,
+    /// The number of states whose chosen sets are examined, in each search.
+    checked_choices: usize,
 }
 
-pub const OF_RANDOM: Extent = Extent { states: 800, close: 25 };
-const OF_OURS: Extent = Extent { states: 1500, close: 2 };
-const OF_OTHERS: Extent = Extent { states: 20_000, close: 2 };
+pub const RANDOM_PROGRAMS: Extent = Extent { states: 800, checked_choices: 25 };
+const OWN_MODELS: Extent = Extent { states: 1500, checked_choices: 2 };
+const CORPUS_MODELS: Extent = Extent { states: 20_000, checked_choices: 2 };
 
-pub type Tried<T> = Result<T, TestCaseError>;
+pub type TestResult<T> = Result<T, TestCaseError>;
 
-/// The methods that leave out states; those by which steps are asleep are tried by `tests/reduce/sleep.rs`.
-const CHOOSING: [PartialOrderMethod; 4] = [
+/// The methods that reduce the number of states. `tests/reduce/sleep.rs` tries sleep sets.
+const REDUCING_METHODS: [PartialOrderMethod; 4] = [
     PartialOrderMethod::Local,
     PartialOrderMethod::Overman,
     PartialOrderMethod::Stubborn,
     PartialOrderMethod::Conditional,
 ];
 
-/// Nothing is looked for but deadlocks.
+/// Only deadlocks are checked.
 const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
 
-/// What comes of an instance: successors, and whether anything else does.
+/// The result of one action instance in a state: successors, exclusions and faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Came {
+struct InstanceOutcome {
     successors: BTreeSet<Vec<u8>>,
-    left_out: u64,
+    excluded: u64,
     faults: BTreeSet<Violation>,
 }
 
-/// A model whose steps are taken one instance at a time.
-struct One<'m> {
-    by: &'m dyn SelectiveStateSpace,
+/// Executes the action instances of a model one by one.
+struct InstanceExecutor<'m> {
+    model: &'m dyn SelectiveStateSpace,
     width: usize,
 }
 
-impl One<'_> {
+impl InstanceExecutor<'_> {
     fn enabled(&self, state: &[u8]) -> Vec<InstanceId> {
-        let mut sets = self.by.instances().sets();
-        self.by.enabled(state, &mut sets).unwrap();
+        let mut sets = self.model.instances().sets();
+        self.model.enabled(state, &mut sets).unwrap();
         sets.iter(0).collect()
     }
 
-    fn take(&self, instance: InstanceId, state: &[u8]) -> Came {
-        let mut sets = self.by.instances().sets();
+    fn execute(&self, instance: InstanceId, state: &[u8]) -> InstanceOutcome {
+        let mut sets = self.model.instances().sets();
         sets.clear(1);
         sets.insert(0, instance);
         let mut buffer = Vec::new();
-        let run = |out: &mut SuccessorSink| self.by.expand_chosen(state, &sets, out);
+        let run = |out: &mut SuccessorSink| self.model.expand_chosen(state, &sets, out);
         let collected = SuccessorSink::collect(self.width, &mut buffer, run).unwrap();
-        Came {
+        InstanceOutcome {
             successors: buffer.chunks_exact(self.width).map(<[u8]>::to_vec).collect(),
-            left_out: collected.counters.excluded,
+            excluded: collected.counters.excluded,
             faults: collected.findings.iter().map(|(check, _)| check).collect(),
         }
     }
 
-    /// What comes of an instance in any of some states.
-    fn behind(&self, instance: InstanceId, states: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
-        states.iter().flat_map(|state| self.take(instance, state).successors).collect()
+    /// Returns the successors of an instance in some states.
+    fn successors_in(&self, instance: InstanceId, states: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
+        states.iter().flat_map(|state| self.execute(instance, state).successors).collect()
     }
 }
 
-/// Definition 7 of Godefroid and Pirottin (1993), on runs of a few steps: whatever happens that is not
-/// chosen, what is chosen stays possible, comes to the same, and commutes with it.
-fn is_persistent(one: &One, state: &[u8], chosen: &[InstanceId]) -> Tried<()> {
-    let firsts: Vec<Came> = chosen.iter().map(|&it| one.take(it, state)).collect();
+/// Checks definition 7 of Godefroid and Pirottin (1993) on short runs of unchosen transitions: a chosen transition
+/// remains enabled, has the same outcome, and commutes with them.
+fn check_persistence(
+    executor: &InstanceExecutor,
+    state: &[u8],
+    chosen: &[InstanceId],
+) -> TestResult<()> {
+    let initial_outcomes: Vec<InstanceOutcome> =
+        chosen.iter().map(|&it| executor.execute(it, state)).collect();
     let (mut seen, mut open) = (BTreeSet::from([state.to_vec()]), VecDeque::from([state.to_vec()]));
-    while let Some(at) = open.pop_front() {
-        let enabled = one.enabled(&at);
+    while let Some(state_on_run) = open.pop_front() {
+        let enabled = executor.enabled(&state_on_run);
         let mut next = Vec::new();
-        for (&taken, first) in chosen.iter().zip(&firsts) {
-            prop_assert!(enabled.contains(&taken), "{taken:?} is no more possible, in {at:02x?}");
-            let now = one.take(taken, &at);
-            let same = (now.successors.len(), now.left_out, &now.faults);
-            prop_assert_eq!(same, (first.successors.len(), first.left_out, &first.faults));
-            let possible: Vec<_> = now.successors.iter().map(|state| one.enabled(state)).collect();
-            next.push((taken, now.successors, possible));
+        for (&instance, initial) in chosen.iter().zip(&initial_outcomes) {
+            prop_assert!(
+                enabled.contains(&instance),
+                "{instance:?} is disabled, in {state_on_run:02x?}"
+            );
+            let outcome = executor.execute(instance, &state_on_run);
+            let same = (outcome.successors.len(), outcome.excluded, &outcome.faults);
+            prop_assert_eq!(same, (initial.successors.len(), initial.excluded, &initial.faults));
+            let possible: Vec<_> =
+                outcome.successors.iter().map(|state| executor.enabled(state)).collect();
+            next.push((instance, outcome.successors, possible));
         }
         for &other in enabled.iter().filter(|it| !chosen.contains(it)) {
-            let came = one.take(other, &at);
-            for (taken, next, possible) in &next {
+            let other_outcome = executor.execute(other, &state_on_run);
+            for (instance, next, possible) in &next {
                 let is_possible = possible.iter().all(|it| it.contains(&other));
-                prop_assert!(is_possible, "{taken:?} takes {other:?} away, in {at:02x?}");
-                let orders = [one.behind(other, next), one.behind(*taken, &came.successors)];
+                prop_assert!(
+                    is_possible,
+                    "{instance:?} disables {other:?}, in {state_on_run:02x?}"
+                );
+                let orders = [
+                    executor.successors_in(other, next),
+                    executor.successors_in(*instance, &other_outcome.successors),
+                ];
                 prop_assert!(
                     orders[0] == orders[1],
-                    "{taken:?} and {other:?} do not commute, in {at:02x?}: {orders:02x?}"
+                    "{instance:?} and {other:?} do not commute, in {state_on_run:02x?}: {orders:02x?}"
                 );
             }
-            for state in came.successors {
+            for state in other_outcome.successors {
                 if seen.len() < OUTSIDE_MAX && seen.insert(state.clone()) {
                     open.push_back(state);
                 }
@@ -143,42 +160,45 @@ fn is_persistent(one: &One, state: &[u8], chosen: &[InstanceId]) -> Tried<()> {
     Ok(())
 }
 
-/// What is violated, each with the level where it is first.
-pub type Found = BTreeMap<Violation, usize>;
+/// The violations, each with its first level.
+pub type ViolationLevels = BTreeMap<Violation, usize>;
 
-/// Collects what one look at states gives.
+/// The successors and findings of one expansion.
 #[derive(Default)]
-struct Look {
+struct Expansion {
     buffer: Vec<u8>,
     found: BTreeSet<Violation>,
 }
 
-impl Look {
-    fn at(width: usize, run: impl FnOnce(&mut SuccessorSink)) -> Look {
+impl Expansion {
+    fn of(width: usize, run: impl FnOnce(&mut SuccessorSink)) -> Expansion {
         let mut buffer = Vec::new();
         let collected = SuccessorSink::collect(width, &mut buffer, run).unwrap();
         let found = collected.findings.iter().map(|(check, _)| check).collect();
-        Look { buffer, found }
+        Expansion { buffer, found }
     }
 }
 
-/// All states of a model and what is violated, level by level; nothing if there are too many. What is put
-/// off is taken up when no successor of a state is new, together with the next level.
-pub fn searched(model: &dyn StateSpace, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)> {
-    searched_and(model, most, true)
+/// Returns all reachable states and violations, explored level by level, or nothing if there are more than `max_states`
+/// states. A state's postponed transitions are expanded together with the next level if none of its successors is new.
+pub fn explore(
+    model: &dyn StateSpace,
+    max_states: usize,
+) -> Option<(BTreeSet<Vec<u8>>, ViolationLevels)> {
+    explore_with(model, max_states, true)
 }
 
-/// The same; what is put off is taken up only if `carries`.
-fn searched_and(
+/// Does the same, but expands postponed transitions only if `re_expands` holds.
+fn explore_with(
     model: &dyn StateSpace,
-    most: usize,
-    carries: bool,
-) -> Option<(BTreeSet<Vec<u8>>, Found)> {
+    max_states: usize,
+    re_expands: bool,
+) -> Option<(BTreeSet<Vec<u8>>, ViolationLevels)> {
     let width = model.width();
-    let (mut seen, mut found, mut carried) = (BTreeSet::new(), Found::new(), Vec::new());
-    let start = Look::at(width, |out| model.initial(out));
-    let note = |found: &mut Found, look: &Look, level: usize| {
-        for &it in &look.found {
+    let (mut seen, mut found, mut obliged) = (BTreeSet::new(), ViolationLevels::new(), Vec::new());
+    let start = Expansion::of(width, |out| model.initial(out));
+    let note = |found: &mut ViolationLevels, expansion: &Expansion, level: usize| {
+        for &it in &expansion.found {
             found.entry(it).or_insert(level);
         }
     };
@@ -188,112 +208,121 @@ fn searched_and(
     seen.extend(level.iter().cloned());
     let mut transitions = 0;
     for number in 0.. {
-        if level.is_empty() && carried.is_empty() {
+        if level.is_empty() && obliged.is_empty() {
             break;
         }
-        if seen.len() > most || transitions / TRANSITIONS_EACH_MAX > most {
+        if seen.len() > max_states || transitions / TRANSITIONS_EACH_MAX > max_states {
             return None;
         }
         let mut next = Vec::new();
-        let mut owing: BTreeMap<&Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
+        let mut obligations: BTreeMap<&Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
         for state in &level {
-            let look = Look::at(width, |out| match model.capabilities().postponing {
+            let expansion = Expansion::of(width, |out| match model.capabilities().postponing {
                 None => model.expand(state, out),
                 Some(model) => {
-                    let mut owe = |_: usize, successor: &[u8]| {
-                        owing.entry(state).or_default().push(successor.to_vec());
+                    let mut add_obligation = |_: usize, successor: &[u8]| {
+                        obligations.entry(state).or_default().push(successor.to_vec());
                     };
-                    model.expand_reduced(state, out, &mut ObligationSink::new(&mut owe));
+                    model.expand_reduced(state, out, &mut ObligationSink::new(&mut add_obligation));
                 }
             });
-            note(&mut found, &look, number);
-            next.push(look.buffer);
+            note(&mut found, &expansion, number);
+            next.push(expansion.buffer);
         }
-        for state in std::mem::take(&mut carried) {
+        for state in std::mem::take(&mut obliged) {
             let state: Vec<u8> = state;
-            let rest = model.capabilities().postponing.expect("it was put off");
-            let look = Look::at(width, |out| rest.expand_postponed(&state, out));
-            note(&mut found, &look, number);
-            next.push(look.buffer);
+            let postponing = model.capabilities().postponing.expect("it was postponed");
+            let expansion = Expansion::of(width, |out| postponing.expand_postponed(&state, out));
+            note(&mut found, &expansion, number);
+            next.push(expansion.buffer);
         }
         transitions += next.iter().map(Vec::len).sum::<usize>() / width;
         let candidates = next.iter().flat_map(|buffer| buffer.chunks_exact(width));
         let new: BTreeSet<Vec<u8>> =
             candidates.filter(|it| !seen.contains(*it)).map(<[u8]>::to_vec).collect();
-        let is_owing = |owed: &Vec<Vec<u8>>| carries && !owed.iter().any(|it| new.contains(it));
-        carried = owing.iter().filter(|(_, it)| is_owing(it)).map(|(&it, _)| it.clone()).collect();
+        let is_ignored =
+            |successors: &Vec<Vec<u8>>| re_expands && !successors.iter().any(|it| new.contains(it));
+        obliged = obligations
+            .iter()
+            .filter(|(_, it)| is_ignored(it))
+            .map(|(&it, _)| it.clone())
+            .collect();
         seen.extend(new.iter().cloned());
         level = new;
     }
     Some((seen, found))
 }
 
-/// What counts of what is violated.
-fn selected(model: &dyn StateSpace, checks: &CheckSelection, found: &Found) -> Found {
+/// Returns the violations that the checks select.
+fn selected(
+    model: &dyn StateSpace,
+    checks: &CheckSelection,
+    found: &ViolationLevels,
+) -> ViolationLevels {
     let counts = |(check, _): &(&Violation, &usize)| checks.selects(model, **check);
     found.iter().filter(counts).map(|(&check, &level)| (check, level)).collect()
 }
 
-/// What was tried.
+/// Counts of the searches.
 #[derive(Default)]
 pub struct Census {
     pub searched: Cell<u32>,
     pub fewer: Cell<u32>,
     pub violated: Cell<u32>,
-    pub close: Cell<u32>,
+    pub checked_choices: Cell<u32>,
 }
 
 fn count(cell: &Cell<u32>) {
     cell.set(cell.get() + 1);
 }
 
-/// That a program reduced by one method is searched to the same verdicts.
-fn keeps_verdicts(
+/// Checks that a reduced search finds the same violations.
+fn check_verdicts(
     interp: &Interp,
-    whole: &(BTreeSet<Vec<u8>>, Found),
-    way: PartialOrderStrategy,
+    full: &(BTreeSet<Vec<u8>>, ViolationLevels),
+    strategy: PartialOrderStrategy,
     checks: &CheckSelection,
     (extent, census): (Extent, &Census),
-) -> Tried<()> {
+) -> TestResult<()> {
     let selector = || Box::new(interp.selector().unwrap());
     let Ok(reduction) =
-        PartialOrder::of(interp, selector(), way, checks, &AnalysisBudget::largest())
+        PartialOrder::of(interp, selector(), strategy, checks, &AnalysisBudget::largest())
     else {
         return Ok(());
     };
     let reduced = reduction.wrap(Box::new(interp));
-    let (states, found) = searched(&*reduced, usize::MAX).unwrap();
-    prop_assert!(states.is_subset(&whole.0));
-    let (found, expected) = (selected(interp, checks, &found), selected(interp, checks, &whole.1));
-    let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
-    prop_assert_eq!(kinds(&found), kinds(&expected), "{:?} {:?}", way, checks);
-    if *checks == DEADLOCKS && !CHAINS.contains(&way.proviso) {
-        prop_assert_eq!(&found, &expected, "where deadlocks are, by {:?}", way);
+    let (states, found) = explore(&*reduced, usize::MAX).unwrap();
+    prop_assert!(states.is_subset(&full.0));
+    let (found, expected) = (selected(interp, checks, &found), selected(interp, checks, &full.1));
+    let kinds = |found: &ViolationLevels| found.keys().copied().collect::<BTreeSet<_>>();
+    prop_assert_eq!(kinds(&found), kinds(&expected), "{:?} {:?}", strategy, checks);
+    if *checks == DEADLOCKS && !CHAINS.contains(&strategy.proviso) {
+        prop_assert_eq!(&found, &expected, "deadlocks by {:?}", strategy);
     }
     count(&census.searched);
-    if states.len() < whole.0.len() {
+    if states.len() < full.0.len() {
         count(&census.fewer);
     }
     if !expected.is_empty() {
         count(&census.violated);
     }
-    // What is chosen does not depend on the proviso but in what is preferred.
-    let one = One { by: &*selector(), width: interp.width() };
-    let partial = whole.0.iter().filter_map(|state| {
+    // The proviso affects the chosen sets only by preferences.
+    let executor = InstanceExecutor { model: &*selector(), width: interp.width() };
+    let partial = full.0.iter().filter_map(|state| {
         let chosen = reduction.chosen_instances(state).unwrap();
-        (chosen.len() < one.enabled(state).len()).then_some((state, chosen))
+        (chosen.len() < executor.enabled(state).len()).then_some((state, chosen))
     });
-    for (state, chosen) in partial.take(extent.close) {
-        prop_assert!(!chosen.is_empty(), "nothing is taken of {state:02x?}");
-        is_persistent(&one, state, &chosen)?;
-        count(&census.close);
+    for (state, chosen) in partial.take(extent.checked_choices) {
+        prop_assert!(!chosen.is_empty(), "no transition of {state:02x?} is chosen");
+        check_persistence(&executor, state, &chosen)?;
+        count(&census.checked_choices);
     }
     Ok(())
 }
 
-/// A model of a symmetric program in which steps are put off, reduced by both.
+/// A symmetric program with postponed transitions, under both reductions.
 #[test]
-fn symmetry_stacks_on_partial_order() {
+fn symmetry_combines_with_partial_order() {
     let text = "
         type P: scalarset(3);
         var at: array [P] of 0..3; mark: array [P] of boolean; done: 0..3;
@@ -309,26 +338,26 @@ fn symmetry_stacks_on_partial_order() {
     let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let (model, _) = TextModel::load(&murphi::LANGUAGE, sources, Options::default()).unwrap();
-    let whole = searched(model.searched().model(), OF_RANDOM.states).unwrap();
+    let full = explore(model.searched().model(), RANDOM_PROGRAMS.states).unwrap();
     for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
-        let (symmetry, chosen) = (scalarsets("exact"), by_way(method));
+        let (symmetry, chosen) = (scalarsets("exact"), partial_order_plan(method));
         let mut states = Vec::new();
         for plan in [chosen.clone(), symmetry.clone(), both(&symmetry, &chosen)] {
             let (reduced, _) =
                 TextModel::load(&murphi::LANGUAGE, model.sources.clone(), Options::default())
                     .unwrap();
             let reduced = reduced.with_plan(plan.clone());
-            let ready = reduced.searched();
-            let (visited, found) = searched(ready.model(), OF_RANDOM.states).unwrap();
-            let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
-            assert_eq!(kinds(&found), kinds(&whole.1), "{plan:?}");
+            let searched_model = reduced.searched();
+            let (visited, found) = explore(searched_model.model(), RANDOM_PROGRAMS.states).unwrap();
+            let kinds = |found: &ViolationLevels| found.keys().copied().collect::<BTreeSet<_>>();
+            assert_eq!(kinds(&found), kinds(&full.1), "{plan:?}");
             states.push(visited.len());
         }
         assert!(states[2] < states[0] && states[2] < states[1], "{states:?}");
     }
 }
 
-/// The checks that are tried.
+/// The selections of checks that are tried.
 fn all_checks() -> [CheckSelection; 4] {
     [
         DEADLOCKS,
@@ -338,26 +367,26 @@ fn all_checks() -> [CheckSelection; 4] {
     ]
 }
 
-/// The provisos by which states are run through.
+/// The provisos under which chains of states are traversed.
 const CHAINS: [CycleProviso; 2] = [CycleProviso::Chains, CycleProviso::StaticChains];
 
-/// Every method, and what keeps it from putting steps off for ever, where that matters.
-fn ways(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
-    ways_by(&[CycleProviso::Static, CycleProviso::Levels], checks)
+/// Returns every method with the provisos that the checks require.
+fn strategies(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
+    strategies_by(&[CycleProviso::Static, CycleProviso::Levels], checks)
 }
 
-/// The same where states are run through.
-fn ways_by_chains(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
-    ways_by(&CHAINS, checks)
+/// Returns the same methods with the provisos of chains.
+fn strategies_by_chains(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
+    strategies_by(&CHAINS, checks)
 }
 
-fn ways_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
+fn strategies_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
     let by = |method| provisos.iter().map(move |&proviso| PartialOrderStrategy { method, proviso });
-    let ways = CHOOSING.into_iter().flat_map(by);
-    // What is chosen hardly depends on the proviso.
+    let strategies = REDUCING_METHODS.into_iter().flat_map(by);
+    // The chosen sets hardly depend on the proviso.
     let is_tried = |it: &PartialOrderStrategy| match it.proviso {
         CycleProviso::Levels => *checks != DEADLOCKS,
-        // Without anything to take up it is `static`.
+        // Without obligations, this proviso is the same as `static`.
         CycleProviso::StaticChains if *checks == DEADLOCKS => false,
         CycleProviso::Chains | CycleProviso::StaticChains => {
             is_large()
@@ -369,17 +398,17 @@ fn ways_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<PartialOrd
                 || matches!(it.method, PartialOrderMethod::Local | PartialOrderMethod::Conditional)
         }
     };
-    ways.filter(is_tried).collect()
+    strategies.filter(is_tried).collect()
 }
 
-pub fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()> {
+pub fn check_reductions(interp: &Interp, extent: Extent, census: &Census) -> TestResult<()> {
     if interp.selector().is_err() {
         return Ok(());
     }
-    let Some(whole) = searched(interp, extent.states) else { return Ok(()) };
+    let Some(full) = explore(interp, extent.states) else { return Ok(()) };
     for checks in all_checks() {
-        for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
-            keeps_verdicts(interp, &whole, way, &checks, (extent, census))?;
+        for strategy in strategies(&checks).into_iter().chain(strategies_by_chains(&checks)) {
+            check_verdicts(interp, &full, strategy, &checks, (extent, census))?;
         }
     }
     Ok(())
@@ -387,10 +416,11 @@ pub fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Trie
 
 impl Census {
     pub fn show(&self) {
-        let Census { searched, fewer, violated, close } = self;
-        let [searched, fewer, violated, close] = [searched, fewer, violated, close].map(Cell::get);
+        let Census { searched, fewer, violated, checked_choices } = self;
+        let [searched, fewer, violated, checked_choices] =
+            [searched, fewer, violated, checked_choices].map(Cell::get);
         println!(
-            "{searched} searches, {fewer} of fewer states, {violated} with violations, {close} choices"
+            "{searched} searches, {fewer} of fewer states, {violated} with violations, {checked_choices} choices"
         );
     }
 }
@@ -402,8 +432,8 @@ fn random_programs_keep_their_verdicts() {
         if program.actions.len().is_multiple_of(2) {
             program.end = EndRule::NeverStuttering;
         }
-        let interp = Interp::new(program).expect("what is generated can be executed");
-        is_reduced_well(&interp, OF_RANDOM, &census)
+        let interp = Interp::new(program).expect("generated programs are executable");
+        check_reductions(&interp, RANDOM_PROGRAMS, &census)
     });
     census.show();
 }
@@ -415,8 +445,8 @@ fn load(language: &'static Language, name: &str, text: &str, options: Options) -
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Our models in the configurations that they promise something of, without those that take long.
-fn ours(wanted: impl Fn(&Promise) -> bool) -> Vec<(Promise, TextModel)> {
+/// Returns our models in the configurations of their headers, without the long ones.
+fn own_models(wanted: impl Fn(&Promise) -> bool) -> Vec<(Promise, TextModel)> {
     let mut all = Vec::new();
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -434,28 +464,35 @@ fn ours(wanted: impl Fn(&Promise) -> bool) -> Vec<(Promise, TextModel)> {
 }
 
 /// A number in the header of a model.
-fn promised(promise: &Promise, name: &str) -> u64 {
+fn expected_number(promise: &Promise, name: &str) -> u64 {
     promise.fields[name].parse().unwrap()
 }
 
 #[test]
-fn our_models_keep_their_verdicts() {
+fn own_models_keep_their_verdicts() {
     let census = Census::default();
-    for (promise, model) in ours(|promise| promised(promise, "states") <= OF_OURS.states as u64) {
-        let result = is_reduced_well(&model.interp, OF_OURS, &census);
+    for (promise, model) in
+        own_models(|promise| expected_number(promise, "states") <= OWN_MODELS.states as u64)
+    {
+        let result = check_reductions(&model.interp, OWN_MODELS, &census);
         result.unwrap_or_else(|error| panic!("{}: {error}", promise.place));
     }
     census.show();
-    let Census { searched, fewer, violated, close } = census;
-    assert!(searched.get() > 500 && fewer.get() > 200 && violated.get() > 50 && close.get() > 500);
+    let Census { searched, fewer, violated, checked_choices } = census;
+    assert!(
+        searched.get() > 500
+            && fewer.get() > 200
+            && violated.get() > 50
+            && checked_choices.get() > 500
+    );
 }
 
-/// Those of others with few states; the references count without claims.
+/// The models of the corpus with few states. The reference counts are without claims.
 #[test]
-fn the_corpus_keeps_its_verdicts() {
+fn models_of_the_corpus_keep_their_verdicts() {
     let census = Census::default();
-    for (name, model) in of_the_corpus(&["dve", "murphi", "promela"], as_counted()) {
-        let result = is_reduced_well(&model.interp, OF_OTHERS, &census);
+    for (name, model) in corpus_models(&["dve", "murphi", "promela"], reference_options()) {
+        let result = check_reductions(&model.interp, CORPUS_MODELS, &census);
         result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     census.show();
@@ -465,22 +502,22 @@ const ASSERTIONS: CheckSelection = CheckSelection { assertions: true, ..CheckSel
 const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSelection::NONE };
 const FAULTS: CheckSelection = CheckSelection { faults: true, ..CheckSelection::NONE };
 
-/// A process goes round, another fails with its second step, which nobody else has to do with.
-const FAILS_BESIDE_A_CIRCLE: &str = "
+/// A process runs in a cycle. Another one fails in its second step, which is independent of all others.
+const FAULT_BESIDE_CYCLE: &str = "
     byte x;
     process Circle { state a, b; init a; trans a -> b { }, b -> a { }; }
     process Fails { state a, b, c; init a; trans a -> b { }, b -> c { effect x = 1 / x; }; }
     system async;";
 
-/// A process goes round, another breaks with its second step what is said of a third.
-const BROKEN_BESIDE_A_CIRCLE: &str = "
+/// A process runs in a cycle. The second step of another one violates the assertion of a third.
+const ASSERTION_BESIDE_CYCLE: &str = "
     byte x;
     process Circle { state a, b; init a; trans a -> b { }, b -> a { }; }
     process Breaks { state a, b, c; init a; trans a -> b { }, b -> c { effect x = 2; }; }
     process Watch { state a, b; init a; assert a: x < 2; trans a -> b { guard x > 2; }; }
     system async;";
 
-const RULES_BESIDE_A_CIRCLE: &str = "
+const INVARIANT_BESIDE_CYCLE: &str = "
     var round: 0..1; far: 0..1; x: 0..1;
     startstate round := 0; far := 0; x := 0; end;
     rule \"there\" round = 0 ==> round := 1; end;
@@ -489,14 +526,14 @@ const RULES_BESIDE_A_CIRCLE: &str = "
     rule \"break\" far = 1 ==> x := 1; end;
     invariant \"whole\" x = 0;";
 
-/// What is said of the first holds unless the second is quicker.
-const SEEN_ON_THE_WAY: &str = "
+/// The assertion of the first process is violated only if the second process moves first.
+const ASSERTION_ON_ONE_ORDER: &str = "
     byte x;
     process Watch { state a, b; init a; assert a: x < 2; trans a -> b { }; }
     process Breaks { state a, b, c; init a; trans a -> b { effect x = 2; }, b -> c { effect x = 0; }; }
     system async;";
 
-const RULES_SEEN_ON_THE_WAY: &str = "
+const INVARIANT_ON_ONE_ORDER: &str = "
     var x, y: 0..1;
     startstate x := 0; y := 0; end;
     rule \"first\" y = 0 ==> y := 1; end;
@@ -507,70 +544,80 @@ pub fn interp(language: &str, text: &str) -> Interp {
     load(Language::from_name(language).unwrap(), "model", text, Options::default()).interp
 }
 
-/// A model reduced as another, `seen`, would be.
-fn reduced_as<'m>(
-    seen: &'m Interp,
+/// Returns a reduced model. The reduction reads the program of `analysed`.
+fn reduced_by_program_of<'m>(
+    analysed: &'m Interp,
     model: &'m Interp,
-    way: impl Into<PartialOrderStrategy>,
+    strategy: impl Into<PartialOrderStrategy>,
     checks: &CheckSelection,
 ) -> Box<dyn StateSpace + 'm> {
     let selector = Box::new(model.selector().unwrap());
     let reduction =
-        PartialOrder::of(seen, selector, way, checks, &AnalysisBudget::largest()).unwrap();
+        PartialOrder::of(analysed, selector, strategy, checks, &AnalysisBudget::largest()).unwrap();
     reduction.wrap(Box::new(model))
 }
 
 /// All states and violations of a model reduced by the default strategy, for all checks.
-pub fn searched_by_default(model: &Interp) -> (BTreeSet<Vec<u8>>, Found) {
-    let reduced = reduced_as(model, model, PartialOrderMethod::DEFAULT, &CheckSelection::ALL);
-    searched(&*reduced, usize::MAX).unwrap()
+pub fn explore_by_default(model: &Interp) -> (BTreeSet<Vec<u8>>, ViolationLevels) {
+    let reduced =
+        reduced_by_program_of(model, model, PartialOrderMethod::DEFAULT, &CheckSelection::ALL);
+    explore(&*reduced, usize::MAX).unwrap()
 }
 
-/// What is found wrong in a model, of what some checks look for.
-fn found(model: &dyn StateSpace, checks: &CheckSelection, carries: bool) -> BTreeSet<Violation> {
-    let (_, found) = searched_and(model, usize::MAX, carries).unwrap();
+/// Returns the violations that the checks select.
+fn violations_of(
+    model: &dyn StateSpace,
+    checks: &CheckSelection,
+    re_expands: bool,
+) -> BTreeSet<Violation> {
+    let (_, found) = explore_with(model, usize::MAX, re_expands).unwrap();
     found.into_keys().filter(|&it| checks.selects(model, it)).collect()
 }
 
-/// The ignoring problem: without the obligations what the circle puts off would be lost.
+/// The ignoring problem: without obligations, the transitions that the cycle postpones would be lost.
 #[test]
-fn what_a_circle_puts_off_is_taken_up() {
-    let all = &CHOOSING[..];
+fn transitions_that_a_cycle_postpones_are_expanded() {
+    let all = &REDUCING_METHODS[..];
     for (language, text, checks, methods) in [
-        ("dve", FAILS_BESIDE_A_CIRCLE, FAULTS, all),
-        ("dve", BROKEN_BESIDE_A_CIRCLE, ASSERTIONS, all),
+        ("dve", FAULT_BESIDE_CYCLE, FAULTS, all),
+        ("dve", ASSERTION_BESIDE_CYCLE, ASSERTIONS, all),
         // Rules belong to no process.
         (
             "murphi",
-            RULES_BESIDE_A_CIRCLE,
+            INVARIANT_BESIDE_CYCLE,
             INVARIANTS,
             &[PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional],
         ),
     ] {
         let model = interp(language, text);
-        assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
+        assert_eq!(violations_of(&model, &checks, true).len(), 1, "{text}");
         for &method in methods {
             let name = method.name();
-            let by = |proviso| {
-                reduced_as(&model, &model, PartialOrderStrategy { method, proviso }, &checks)
+            let with_proviso = |proviso| {
+                reduced_by_program_of(
+                    &model,
+                    &model,
+                    PartialOrderStrategy { method, proviso },
+                    &checks,
+                )
             };
-            let reduced = by(CycleProviso::Levels);
-            assert_eq!(found(&*reduced, &checks, true).len(), 1, "{name}: {text}");
-            assert!(found(&*reduced, &checks, false).is_empty(), "{name}: {text}");
-            // Nothing is left to be taken up.
+            let reduced = with_proviso(CycleProviso::Levels);
+            assert_eq!(violations_of(&*reduced, &checks, true).len(), 1, "{name}: {text}");
+            assert!(violations_of(&*reduced, &checks, false).is_empty(), "{name}: {text}");
+            // These provisos leave no obligations.
             for proviso in [CycleProviso::Static, CycleProviso::Chains, CycleProviso::StaticChains]
             {
-                let found = found(&*by(proviso), &checks, false);
+                let found = violations_of(&*with_proviso(proviso), &checks, false);
                 assert_eq!(found.len(), 1, "{name} {proviso:?}: {text}");
             }
         }
     }
 }
 
-/// Where a step back to where it began leads nowhere, what is chosen is not such steps alone: the rest
-/// would never be taken.
+/// A transition to the same state does not count as a successor. A chosen set of such transitions alone would postpone
+/// the rest for ever.
 #[test]
-fn steps_that_lead_nowhere_put_nothing_off() {
+fn self_loops_postpone_no_transitions() {
     let text = "var x: 0..3; y: boolean;
 rule \"clear\" true ==> y := false; end;
 rule \"repeat\" x < 3 ==> x := x; end;
@@ -578,60 +625,80 @@ rule \"count\" x < 3 ==> x := x + 1; end;
 startstate x := 0; y := false; end;";
     let model = interp("murphi", text);
     for checks in [DEADLOCKS, CheckSelection::default()] {
-        for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
-            let reduced = reduced_as(&model, &model, way, &checks);
-            let found = found(&*reduced, &checks, true);
-            assert_eq!(found, BTreeSet::from([Violation::Deadlock]), "{way:?}");
+        for strategy in strategies(&checks).into_iter().chain(strategies_by_chains(&checks)) {
+            let reduced = reduced_by_program_of(&model, &model, strategy, &checks);
+            let found = violations_of(&*reduced, &checks, true);
+            assert_eq!(found, BTreeSet::from([Violation::Deadlock]), "{strategy:?}");
         }
     }
 }
 
-/// If only deadlocks count, nothing is visible, and what can be seen on the way only is not seen.
+/// If only deadlocks are checked, no transition is visible, and a violation in an intermediate state is lost.
 #[test]
-fn what_is_visible_is_not_put_behind() {
-    let all = &CHOOSING[..];
+fn visible_transitions_are_not_postponed() {
+    let all = &REDUCING_METHODS[..];
     for (language, text, checks, methods) in [
-        ("dve", SEEN_ON_THE_WAY, ASSERTIONS, all),
+        ("dve", ASSERTION_ON_ONE_ORDER, ASSERTIONS, all),
         (
             "murphi",
-            RULES_SEEN_ON_THE_WAY,
+            INVARIANT_ON_ONE_ORDER,
             INVARIANTS,
             &[PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional],
         ),
     ] {
         let model = interp(language, text);
-        assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
+        assert_eq!(violations_of(&model, &checks, true).len(), 1, "{text}");
         for &method in methods {
-            let seen = reduced_as(&model, &model, method, &checks);
-            assert_eq!(found(&*seen, &checks, true).len(), 1, "{}: {text}", method.name());
+            let reduced = reduced_by_program_of(&model, &model, method, &checks);
+            assert_eq!(
+                violations_of(&*reduced, &checks, true).len(),
+                1,
+                "{}: {text}",
+                method.name()
+            );
             for proviso in CHAINS {
-                let seen =
-                    reduced_as(&model, &model, PartialOrderStrategy { method, proviso }, &checks);
-                assert_eq!(found(&*seen, &checks, true).len(), 1, "{method:?} {proviso:?}: {text}");
+                let reduced = reduced_by_program_of(
+                    &model,
+                    &model,
+                    PartialOrderStrategy { method, proviso },
+                    &checks,
+                );
+                assert_eq!(
+                    violations_of(&*reduced, &checks, true).len(),
+                    1,
+                    "{method:?} {proviso:?}: {text}"
+                );
             }
-            let unseen = reduced_as(&model, &model, method, &DEADLOCKS);
-            assert!(found(&*unseen, &checks, true).is_empty(), "{}: {text}", method.name());
+            let reduced_for_deadlocks = reduced_by_program_of(&model, &model, method, &DEADLOCKS);
+            assert!(
+                violations_of(&*reduced_for_deadlocks, &checks, true).is_empty(),
+                "{}: {text}",
+                method.name()
+            );
         }
     }
 }
 
-/// A guard that asks for a value which the analysis has ruled out, and computes with it behind that.
+/// A guard compares with a value that the analysis excludes, and then computes with it.
 #[test]
-fn values_that_are_never_stored_are_not_computed_with() {
+fn impossible_values_are_not_evaluated() {
     let text = "byte x[2]; byte i;
         active proctype P() { if :: i == 1 && x[i] % 2 == 1 -> x[0] = 1 :: x[0] == 0 -> x[1] = 2 fi }
         active proctype Q() { x[1] = 1 }";
     let model = interp("promela", text);
-    for way in ways(&CheckSelection::default()) {
-        let reduced = reduced_as(&model, &model, way, &CheckSelection::default());
-        assert!(found(&*reduced, &CheckSelection::default(), true).is_empty(), "{way:?}");
+    for strategy in strategies(&CheckSelection::default()) {
+        let reduced = reduced_by_program_of(&model, &model, strategy, &CheckSelection::default());
+        assert!(
+            violations_of(&*reduced, &CheckSelection::default(), true).is_empty(),
+            "{strategy:?}"
+        );
     }
 }
 
-/// Processes that end and receives with constants: one order is enough, as neither the end of a process nor
-/// a message behind another makes anything else possible.
+/// Processes that end, and receives of constants: one order suffices. Neither the end of a process nor a message behind
+/// another one enables a transition.
 #[test]
-fn ends_and_messages_behind_others_are_not_waited_for() {
+fn process_ends_and_queued_messages_enable_nothing() {
     for (text, states) in [
         (
             "chan left = [2] of { byte }; chan right = [2] of { byte };
@@ -653,60 +720,60 @@ fn ends_and_messages_behind_others_are_not_waited_for() {
     ] {
         let model = interp("promela", text);
         for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
-            let reduced = reduced_as(&model, &model, method, &DEADLOCKS);
-            let (seen, _) = searched(&*reduced, usize::MAX).unwrap();
+            let reduced = reduced_by_program_of(&model, &model, method, &DEADLOCKS);
+            let (seen, _) = explore(&*reduced, usize::MAX).unwrap();
             assert_eq!(seen.len(), states, "{}: {text}", method.name());
         }
     }
 }
 
-/// Philosophers who take either fork first.
+/// Philosophers that take either fork first.
 fn philosophers() -> String {
-    let fork = |at: usize| format!("fork_{}", at % 4);
-    let philosopher = |at: usize| {
-        let (left, right) = (fork(at), fork(at + 1));
-        let take = |from: &str, to: &str, it: &str| {
-            format!("{from} -> {to} {{ guard {it} == 0; effect {it} = 1; }}, ")
+    let fork = |number: usize| format!("fork_{}", number % 4);
+    let philosopher = |number: usize| {
+        let (left, right) = (fork(number), fork(number + 1));
+        let take = |from: &str, to: &str, fork: &str| {
+            format!("{from} -> {to} {{ guard {fork} == 0; effect {fork} = 1; }}, ")
         };
         let takes = take("t", "l", &left) + &take("l", "e", &right);
         let takes = takes + &take("t", "r", &right) + &take("r", "e", &left);
         format!(
-            "process P{at} {{ state t, l, r, e, d; init t; trans {takes}
+            "process P{number} {{ state t, l, r, e, d; init t; trans {takes}
              e -> d {{ effect {left} = 0; }}, d -> t {{ effect {right} = 0; }}; }}\n"
         )
     };
-    let forks: String = (0..4).map(|at| format!("byte {};\n", fork(at))).collect();
+    let forks: String = (0..4).map(|number| format!("byte {};\n", fork(number))).collect();
     forks + &(0..4).map(philosopher).collect::<String>() + "system async;"
 }
 
-/// A ring in which the greatest number is looked for, with buffers that are processes.
+/// A ring that elects the greatest number, with buffers as processes.
 fn ring() -> String {
-    let node = |at: usize| {
-        let next = (at + 1) % 4;
+    let node = |number: usize| {
+        let next = (number + 1) % 4;
         format!(
-            "process N{at} {{ byte m; state s, w, g, a, b, h; init s; trans
-               s -> w {{ sync i{next}!{at}; }}, w -> g {{ sync o{at}?m; }}, g -> a {{ guard m < {at}; }},
-               g -> b {{ guard m > {at}; }}, g -> h {{ guard m == {at}; }},
+            "process N{number} {{ byte m; state s, w, g, a, b, h; init s; trans
+               s -> w {{ sync i{next}!{number}; }}, w -> g {{ sync o{number}?m; }}, g -> a {{ guard m < {number}; }},
+               g -> b {{ guard m > {number}; }}, g -> h {{ guard m == {number}; }},
                b -> w {{ sync i{next}!m; }}, a -> w {{ }}; }}
-             process C{at} {{ byte q; state e, f, g; init e; trans
-               e -> f {{ sync i{at}?q; }}, f -> e {{ sync o{at}!q; }},
-               f -> g {{ sync i{at}?q; }}, g -> f {{ sync o{at}!q; }}; }}\n"
+             process C{number} {{ byte q; state e, f, g; init e; trans
+               e -> f {{ sync i{number}?q; }}, f -> e {{ sync o{number}!q; }},
+               f -> g {{ sync i{number}?q; }}, g -> f {{ sync o{number}!q; }}; }}\n"
         )
     };
-    let channels: Vec<String> = (0..4).map(|at| format!("i{at}, o{at}")).collect();
+    let channels: Vec<String> = (0..4).map(|number| format!("i{number}, o{number}")).collect();
     let nodes: String = (0..4).map(node).collect();
     format!("channel {};\n{nodes}system async;", channels.join(", "))
 }
 
-/// What each part of choosing is for: without it there are more states.
+/// Each part of the choice reduces the number of states.
 #[test]
-fn no_more_is_chosen_than_has_to_be() {
+fn each_part_of_the_choice_saves_states() {
     for (text, states) in [
-        // Closures alone give 151.
+        // Closures alone give 151 states.
         (philosophers(), 111),
-        // Waiting only for who comes to a place, and not for who leaves another, gives 230.
+        // Waiting only for processes that enter a location, not for those that leave it, gives 230.
         (ring(), 221),
-        // If nothing is known of `x % 5`, 17.
+        // Without facts about `x % 5`, there are 17.
         (
             "byte y;
             process A { byte x = 7; state a, b, c; init a;
@@ -722,19 +789,19 @@ fn no_more_is_chosen_than_has_to_be() {
     ] {
         let model = interp("dve", &text);
         for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
-            let reduced = reduced_as(&model, &model, method, &DEADLOCKS);
-            let (seen, _) = searched(&*reduced, usize::MAX).unwrap();
+            let reduced = reduced_by_program_of(&model, &model, method, &DEADLOCKS);
+            let (seen, _) = explore(&*reduced, usize::MAX).unwrap();
             assert_eq!(seen.len(), states, "{}: {text}", method.name());
         }
     }
 }
 
-/// Models that lose their violation if one thing is not known of them: what the choice is told then is a
-/// model with another word in its place.
+/// Models that lose their violation if one fact is missing. The reduction then reads a program with another word in its
+/// place.
 #[test]
-fn a_relation_that_misses_one_thing_is_found_out() {
-    for (text, word, other) in [
-        // That a process writes what another reads.
+fn a_missing_dependence_loses_a_violation() {
+    for (text, word, replacement) in [
+        // A process writes what another one reads.
         (
             "byte x, z;
             active proctype Sees() { assert(x == 0); x = 1; z = 1 }
@@ -742,7 +809,7 @@ fn a_relation_that_misses_one_thing_is_found_out() {
             "Sets() { x",
             "Sets() { z",
         ),
-        // That a sorted send may come before what is received.
+        // A sorted send may precede a received message.
         (
             "chan q = [2] of { byte };
             active proctype Takes() { byte x; q?x; assert(x == 2) }
@@ -750,7 +817,7 @@ fn a_relation_that_misses_one_thing_is_found_out() {
             "q!!1",
             "q!1",
         ),
-        // That a send may fill a channel.
+        // A send may fill a channel.
         (
             "byte x; chan q = [1] of { byte };
             active proctype Sees() { assert(x == 0) }
@@ -761,39 +828,42 @@ fn a_relation_that_misses_one_thing_is_found_out() {
         ),
     ] {
         let (model, seen) =
-            (interp("promela", text), interp("promela", &text.replace(word, other)));
+            (interp("promela", text), interp("promela", &text.replace(word, replacement)));
         assert_eq!(model.layout(), seen.layout());
-        assert_eq!(found(&model, &ASSERTIONS, true).len(), 1, "{text}");
-        let known = reduced_as(&model, &model, PartialOrderMethod::Stubborn, &ASSERTIONS);
-        assert_eq!(found(&*known, &ASSERTIONS, true).len(), 1, "{text}");
-        let unknown = reduced_as(&seen, &model, PartialOrderMethod::Stubborn, &ASSERTIONS);
-        assert!(found(&*unknown, &ASSERTIONS, true).is_empty(), "{text}");
+        assert_eq!(violations_of(&model, &ASSERTIONS, true).len(), 1, "{text}");
+        let reduced =
+            reduced_by_program_of(&model, &model, PartialOrderMethod::Stubborn, &ASSERTIONS);
+        assert_eq!(violations_of(&*reduced, &ASSERTIONS, true).len(), 1, "{text}");
+        let misled =
+            reduced_by_program_of(&seen, &model, PartialOrderMethod::Stubborn, &ASSERTIONS);
+        assert!(violations_of(&*misled, &ASSERTIONS, true).is_empty(), "{text}");
     }
 }
 
 #[test]
-fn counterexamples_are_runs_of_the_model_as_it_was_given() {
+fn counterexamples_are_runs_of_the_original_model() {
     let (mut runs, mut longer, mut reduced) = (0, 0, 0);
     let is_violated = |promise: &Promise| promise.fields["verdict"] == "violated";
-    for (promise, model) in ours(is_violated) {
+    for (promise, model) in own_models(is_violated) {
         if model.claim().is_some() {
             continue;
         }
-        let (place, depth) = (&promise.place, promised(&promise, "depth") as usize);
+        let (place, depth) = (&promise.place, expected_number(&promise, "depth") as usize);
         let is_deadlock = promise.fields["kind"] == "deadlock";
         let checks = if is_deadlock { DEADLOCKS } else { CheckSelection::default() };
-        for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
-            let runs_on = CHAINS.contains(&way.proviso);
-            let rewritings = if runs_on { bisimilar() } else { ReductionPlan::default() };
-            let reduce = both(&rewritings, &by_way(way));
+        for strategy in strategies(&checks).into_iter().chain(strategies_by_chains(&checks)) {
+            let has_chains = CHAINS.contains(&strategy.proviso);
+            let rewritings = if has_chains { bisimilar() } else { ReductionPlan::default() };
+            let reduce = both(&rewritings, &partial_order_plan(strategy));
             let found =
                 Check::of_text(&model).checks(checks).memory(memory_beside_tests(512)).threads(2);
             let found = found.reduce(reduce).run().unwrap();
-            let way = found.counterexample().unwrap();
-            let trace = way.unwrap_or_else(|| panic!("{place}: nothing is found")).trace();
+            let counterexample = found.counterexample().unwrap();
+            let trace =
+                counterexample.unwrap_or_else(|| panic!("{place}: no violation is found")).trace();
             assert_is_run(place, &model.interp, &trace);
             assert!(
-                trace.depth() >= depth && (trace.depth() == depth || !is_deadlock || runs_on),
+                trace.depth() >= depth && (trace.depth() == depth || !is_deadlock || has_chains),
                 "{place}"
             );
             runs += 1;
@@ -805,7 +875,7 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
     assert!(runs > 50 && reduced > 20);
 }
 
-/// Protocols 1, 2 and 3 of Holzmann, Godefroid and Pirottin (1992). Nothing can fail in them.
+/// Protocols 1, 2 and 3 of Holzmann, Godefroid and Pirottin (1992). They have no faults.
 #[test]
 fn protocols_of_1992_have_the_states_of_the_paper() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
@@ -813,20 +883,20 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
     for (name, checks, states, transitions) in [
         ("independent_lines.dve", DEADLOCKS, 46, 45),
         ("independent_lines.dve", everything, 46, 45),
-        // Where there is no end to find, one circle is enough.
+        // Without a reachable end, one cycle suffices.
         ("independent_cycles.dve", DEADLOCKS, 10, 10),
         ("independent_cycles.dve", everything, 10, 10),
         ("dependent_lines.dve", DEADLOCKS, 100_000, 450_000),
         ("dependent_lines.dve", everything, 100_000, 450_000),
     ] {
         let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
-        for way in ways(&checks) {
-            model = model.with_plan(by_way_for(way, checks));
+        for strategy in strategies(&checks) {
+            model = model.with_plan(partial_order_plan_for(strategy, checks));
             let found =
                 Check::of_text(&model).checks(checks).memory(memory_beside_tests(512)).keep_going();
             let found = found.run().unwrap();
             let counts = (found.states(), found.outcome().counters.transitions);
-            assert_eq!(counts, (states, transitions), "{name}, {way:?}");
+            assert_eq!(counts, (states, transitions), "{name}, {strategy:?}");
         }
     }
 }

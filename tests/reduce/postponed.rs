@@ -2,7 +2,7 @@
 //! across stops and failures. A postponed transition is never lost.
 
 use crate::graphs::graphs_of;
-use crate::support::lazy::Lazy;
+use crate::support::postponing_model::PostponingModel;
 use crate::support::stored::{assert_same, search, storages};
 use crate::support::{Graph, begin_or_resume, tiny_plan};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
     graphs_of((1u64..20_000, 2u64..6, 1u64..2_000, width), 20_000)
 }
 
-/// Each finding has a run to it, no longer than its level says.
+/// Checks that each finding has a run to it, no longer than its level.
 fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &SearchOutcome) {
     let saved = SavedSearch::load(disk).unwrap();
     let codec = saved.codec().unwrap();
@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn agrees_with_the_oracle(
+    fn postponing_searches_equal_the_oracle(
         graph in graphs(),
         seed in 0u64..200,
         threads in 1usize..4,
@@ -55,7 +55,7 @@ proptest! {
         keep_going: bool,
     ) {
         let plan = tiny_plan(threads, graph.width, buffer, young);
-        let model = Lazy::new(graph, seed);
+        let model = PostponingModel::new(graph, seed);
         let limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
         let expected = memory::search(&model, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
@@ -71,154 +71,154 @@ proptest! {
         graph in graphs(),
         seed in 0u64..200,
         plans in prop::collection::vec((1usize..4, 4u64..2_000, 16u64..10_000), 1..4),
-        // States until a level is ended, and until a model at work is told to stop.
+        // The states until the end of a level, and until a working model is asked to stop.
         pauses in prop::collection::vec((0u64..4, 0i64..6_000), 1..12),
     ) {
         let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
-        let mut model = Lazy::new(graph, seed);
+        let mut model = PostponingModel::new(graph, seed);
         let expected = memory::search(&model, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let mut last = SearchOutcome::default();
         let end = (u64::MAX, i64::MAX);
-        for (sitting, (pause, states)) in pauses.into_iter().chain([end]).enumerate() {
-            let (threads, buffer, young) = plans[sitting % plans.len()];
+        for (session, (pause, states)) in pauses.into_iter().chain([end]).enumerate() {
+            let (threads, buffer, young) = plans[session % plans.len()];
             let plan = tiny_plan(threads, model.width(), buffer, young);
-            // Checkpoints without end, inside levels too.
+            // Unlimited checkpoints, also inside levels.
             let control = Arc::new(SearchControl::new(Duration::ZERO, None));
-            (model.left, model.control) = (AtomicI64::new(states), Some(control.clone()));
+            (model.states_until_stop, model.control) = (AtomicI64::new(states), Some(control.clone()));
             let max_states = pause.checked_mul(model.model.nodes / 4);
             let limits = SearchLimits { max_states, ..limits.clone() };
             last = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
         }
         prop_assert_eq!(last, expected);
-        let left = disk.list().unwrap().into_iter().map(|(name, _)| name);
+        let files = disk.list().unwrap().into_iter().map(|(name, _)| name);
         let sorts = ["levels-", "merged-", MANIFEST];
-        prop_assert!(left.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
+        prop_assert!(files.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
     }
 }
 
-/// However sorted runs are written steps are put off; with back-edges they are not.
+/// Sorted stores postpone transitions. Stores with back-edges do not.
 #[test]
-fn every_store_explores_what_it_should() {
+fn sorted_stores_postpone_and_comback_stores_do_not() {
     let graph = Graph { nodes: 3_000, degree: 4, spread: 400, width: 11, broken: 40, dense: 900 };
     let plan = tiny_plan(2, graph.width, 60, 500);
-    let mut model = Lazy::new(graph, 5);
-    let some = memory::search(&model, &limits()).unwrap();
-    model.lazy = false;
-    let all = memory::search(&model, &limits()).unwrap();
+    let mut model = PostponingModel::new(graph, 5);
+    let reduced = memory::search(&model, &limits()).unwrap();
+    model.postpones = false;
+    let full = memory::search(&model, &limits()).unwrap();
     assert!(
-        some.states() < all.states()
-            && some.counters.re_expanded > 50
-            && all.counters.partially_expanded == 0
+        reduced.states() < full.states()
+            && reduced.counters.re_expanded > 50
+            && full.counters.partially_expanded == 0
     );
-    model.lazy = true;
+    model.postpones = true;
     for storage in storages(&model) {
         let expected = match storage {
-            StateStorage::Sorted(_) => &some,
-            StateStorage::Comback(_) => &all,
+            StateStorage::Sorted(_) => &reduced,
+            StateStorage::Comback(_) => &full,
         };
         for pauses in [&[][..], &[500, 1_000]] {
             let (outcome, _) = search(&[&model], &storage, &[plan], pauses, &limits());
-            assert_same(&outcome, expected, &storage, "a lazy graph");
+            assert_same(&outcome, expected, &storage, "a postponing graph");
         }
     }
 }
 
-/// A search that is small enough to repeat a thousand times, with obligations in memory and on disk.
-struct Case {
-    model: Lazy<Graph>,
+/// A search that is small enough for a thousand repetitions, with obligations in memory and on disk.
+struct RepeatedSearch {
+    model: PostponingModel<Graph>,
     plan: MemoryPlan,
     expected: SearchOutcome,
 }
 
-fn case(nodes: u64, buffer: u64) -> Case {
+fn repeated_search(nodes: u64, buffer: u64) -> RepeatedSearch {
     let graph = Graph { nodes, degree: 4, spread: nodes, width: 9, broken: 40, dense: 60 };
     let plan = tiny_plan(1, graph.width, buffer, nodes / 4);
-    let model = Lazy::new(graph, 3);
+    let model = PostponingModel::new(graph, 3);
     let expected = memory::search(&model, &limits()).unwrap();
     assert!(
         expected.counters.re_expanded > 20
             && expected.counters.partially_expanded > expected.counters.re_expanded,
         "{expected:?}"
     );
-    Case { model, plan, expected }
+    RepeatedSearch { model, plan, expected }
 }
 
 fn limits() -> SearchLimits {
     SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
-impl Case {
-    /// Goes on until the end, or until so many states are expanded; if that is less than none, ends at once.
+impl RepeatedSearch {
+    /// Runs to the end, or until `states` states are expanded. A negative number stops at once.
     fn run(&mut self, disk: &FaultDisk, states: i64) -> spill::Result<SearchOutcome> {
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
         let control = Arc::new(SearchControl::new(Duration::ZERO, None));
         if states < 0 {
             control.stop();
         }
-        self.model.left = AtomicI64::new(states);
+        self.model.states_until_stop = AtomicI64::new(states);
         self.model.control = Some(control.clone());
         begin_or_resume(&self.model, &disk, self.plan, &limits(), &control)?.run()
     }
 
-    fn must_end_well(&mut self, disk: &FaultDisk, what: &str) {
+    fn assert_completes(&mut self, disk: &FaultDisk, what: &str) {
         let outcome = self.run(disk, i64::MAX);
         assert_eq!(outcome.unwrap(), self.expected, "{what}");
-        let left = disk.list().unwrap().into_iter().map(|(name, _)| name);
+        let files = disk.list().unwrap().into_iter().map(|(name, _)| name);
         let sorts = ["levels-", "merged-", MANIFEST];
-        assert!(left.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
+        assert!(files.into_iter().all(|name| sorts.iter().any(|sort| name.starts_with(sort))));
     }
 }
 
 #[test]
 fn the_process_may_be_killed_and_power_lost_at_any_operation() {
-    let mut case = case(240, 20);
-    let mut met = BTreeSet::new();
+    let mut case = repeated_search(240, 20);
+    let mut stages_seen = BTreeSet::new();
     let undisturbed = FaultDisk::new();
-    case.must_end_well(&undisturbed, "undisturbed");
+    case.assert_completes(&undisturbed, "undisturbed");
     for operation in 0..undisturbed.operations() {
         let disk = FaultDisk::with_faults(FaultPlan::new().seed(operation).crash_at(operation));
         assert!(case.run(&disk, i64::MAX).is_err());
         let disk = disk.restart();
-        met.extend(stages(&disk));
-        // Told to stop before it has begun, it still makes a checkpoint.
+        stages_seen.extend(stages(&disk));
+        // A search that is stopped before it begins still writes a checkpoint.
         assert!(case.run(&disk, -1).is_ok());
-        case.must_end_well(&disk.restart(), &format!("killed at {operation}"));
-        case.must_end_well(&disk.reboot(operation), &format!("power lost at {operation}"));
+        case.assert_completes(&disk.restart(), &format!("killed at {operation}"));
+        case.assert_completes(&disk.reboot(operation), &format!("power lost at {operation}"));
     }
     assert!(
-        ["due", "due, exhausted", "exhausted"].iter().all(|stage| met.contains(stage)),
-        "{met:?}"
+        ["due", "due, exhausted", "exhausted"].iter().all(|stage| stages_seen.contains(stage)),
+        "{stages_seen:?}"
     );
 }
 
-/// Stopped after any number of states, then killed soon after it goes on.
+/// Stopped after any number of states, then killed soon after it is resumed.
 #[test]
-fn a_search_goes_on_from_any_instant() {
-    let mut case = case(6_000, 100);
-    let mut met = BTreeSet::new();
+fn a_search_resumes_from_any_instant() {
+    let mut case = repeated_search(6_000, 100);
+    let mut stages_seen = BTreeSet::new();
     for states in (0..).step_by(53) {
         let disk = FaultDisk::new();
         if case.run(&disk, states).unwrap().verdict != SearchVerdict::Incomplete {
             break;
         }
-        met.extend(stages(&disk));
+        stages_seen.extend(stages(&disk));
         let killed = disk.restart();
         let at = killed.operations() + states as u64 * 7 % 40;
         killed.set_plan(FaultPlan::new().seed(at).crash_at(at));
         let _ = case.run(&killed, i64::MAX);
-        case.must_end_well(&killed.reboot(at), &format!("stopped after {states}, power lost"));
-        case.must_end_well(&disk, &format!("stopped after {states}"));
+        case.assert_completes(&killed.reboot(at), &format!("stopped after {states}, power lost"));
+        case.assert_completes(&disk, &format!("stopped after {states}"));
     }
     let all = ["owed", "carried", "carried partly", "beside"];
-    assert!(all.iter().all(|stage| met.contains(stage)), "{met:?}");
+    assert!(all.iter().all(|stage| stages_seen.contains(stage)), "{stages_seen:?}");
 }
 
-/// What rots is noticed, and named, or does not matter.
+/// Damaged bytes are reported with their file, or have no effect.
 #[test]
-fn damaged_obligations_and_states_to_expand_again_are_noticed() {
-    let mut case = case(3_000, 30);
-    let mut noticed = BTreeSet::new();
+fn damaged_obligations_are_detected() {
+    let mut case = repeated_search(3_000, 30);
+    let mut damaged_kinds = BTreeSet::new();
     for states in [700, 1_500, 2_500] {
         let disk = FaultDisk::new();
         case.run(&disk, states).unwrap();
@@ -236,45 +236,45 @@ fn damaged_obligations_and_states_to_expand_again_are_noticed() {
                     Ok(outcome) => assert_eq!(outcome, case.expected, "{name} at {offset}"),
                     Err(spill::Error::Corrupt { file, .. }) => {
                         assert_eq!(file, name);
-                        noticed.insert(name.split('-').next().map(str::to_string));
+                        damaged_kinds.insert(name.split('-').next().map(str::to_string));
                     }
                     Err(error) => panic!("{name} at {offset}: {error}"),
                 }
             }
         }
     }
-    assert_eq!(noticed.len(), 2, "{noticed:?}");
+    assert_eq!(damaged_kinds.len(), 2, "{damaged_kinds:?}");
 }
 
-/// Where in a round a search was at its last checkpoint.
+/// Returns the stages of the round at the last checkpoint.
 fn stages(disk: &FaultDisk) -> Vec<&'static str> {
     let Ok(saved) = SavedSearch::load(disk) else { return Vec::new() };
     let (open, postponed) = (&saved.open, &saved.postponed);
     let last = saved.store.levels.len() as u32 - 1;
-    let owed = postponed.obligations.first().map(|piece| piece.file);
-    let of_last = matches!(owed, Some(spill::FileName::Obligations { level, .. }) if level == last);
+    let obligations_file = postponed.obligations.first().map(|piece| piece.file);
+    let of_last = matches!(obligations_file, Some(spill::FileName::Obligations { level, .. }) if level == last);
     let carried = postponed.carried.first().map_or(0, |piece| piece.at.keys);
     let partly = (1..carried).contains(&postponed.expanded);
     let stages = [
         ("owed", of_last && !open.exhausted),
-        ("due", owed.is_some() && !of_last),
-        ("due, exhausted", owed.is_some() && open.exhausted),
+        ("due", obligations_file.is_some() && !of_last),
+        ("due, exhausted", obligations_file.is_some() && open.exhausted),
         ("carried", carried > 0 && postponed.expanded == 0 && !open.exhausted),
         ("carried partly", partly),
         ("beside", carried > 0 && postponed.expanded == carried && open.expanded > 0),
         ("exhausted", carried > 0 && open.exhausted),
     ];
-    stages.into_iter().filter(|(_, met)| *met).map(|(stage, _)| stage).collect()
+    stages.into_iter().filter(|(_, is_reached)| *is_reached).map(|(stage, _)| stage).collect()
 }
 
-/// One process that goes round in a circle and another that comes to an end, which is wrong. Nothing that one
-/// does matters to the other, so each state can put off the steps of the second.
-struct Circle {
+/// A process that runs in a cycle, and one that ends with a violation. They are independent, and so each state may
+/// postpone the second process.
+struct CycleAndExit {
     round: u8,
     end: u8,
 }
 
-impl StateSpace for Circle {
+impl StateSpace for CycleAndExit {
     fn width(&self) -> usize {
         2
     }
@@ -319,30 +319,35 @@ impl StateSpace for Circle {
     }
 }
 
-impl Circle {
+impl CycleAndExit {
     fn expand_by(
         &self,
         state: &[u8],
         out: &mut SuccessorSink,
-        [turns, ends]: [bool; 2],
-        owe: &mut dyn FnMut(&[u8]),
+        [moves_in_cycle, moves_to_end]: [bool; 2],
+        add_obligation: &mut dyn FnMut(&[u8]),
     ) {
-        if turns {
-            let turned = [(state[0] + 1) % self.round, state[1]];
-            out.candidate(&turned);
-            owe(&turned);
+        if moves_in_cycle {
+            let successor = [(state[0] + 1) % self.round, state[1]];
+            out.candidate(&successor);
+            add_obligation(&successor);
         }
-        if ends && state[1] < self.end {
+        if moves_to_end && state[1] < self.end {
             out.candidate(&[state[0], state[1] + 1]);
         }
     }
 }
 
-impl PostponingStateSpace for Circle {
-    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
+impl PostponingStateSpace for CycleAndExit {
+    fn expand_reduced(
+        &self,
+        states: &[u8],
+        out: &mut SuccessorSink,
+        obligations: &mut ObligationSink,
+    ) {
         for (position, state) in states.chunks_exact(2).enumerate() {
-            let mut owe = |successor: &[u8]| owed.add(position, successor);
-            self.expand_by(state, out, [true, false], &mut owe);
+            let mut add_obligation = |successor: &[u8]| obligations.add(position, successor);
+            self.expand_by(state, out, [true, false], &mut add_obligation);
             self.violations(state).into_iter().for_each(|check| out.record_finding(check, state));
             out.count_partially_expanded(1);
         }
@@ -353,7 +358,7 @@ impl PostponingStateSpace for Circle {
     }
 }
 
-impl SystemDescription for Circle {
+impl SystemDescription for CycleAndExit {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut states = Vec::new();
         let run = |out: &mut SuccessorSink| self.expand_by(state, out, [true; 2], &mut |_| ());
@@ -404,15 +409,15 @@ impl SystemDescription for Circle {
     }
 }
 
-/// On a cycle of states each of which puts off the one step that leads out.
+/// Each state of a cycle postpones the transition that leaves it.
 #[test]
-fn a_step_that_every_state_of_a_cycle_puts_off_is_not_lost() {
+fn transitions_that_a_whole_cycle_postpones_are_explored() {
     for (round, end) in [(1, 1), (2, 3), (50, 4), (200, 1)] {
-        let model = Circle { round, end };
+        let model = CycleAndExit { round, end };
         let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let expected = memory::search(&model, &limits).unwrap();
         assert_eq!(expected.verdict, SearchVerdict::Violated);
-        // Each round ends where it began, and only the last state of it is expanded again.
+        // Each round ends where it began, and only its last state is expanded again.
         assert_eq!(expected.states(), u64::from(round) * (u64::from(end) + 1));
         assert_eq!(
             (expected.counters.partially_expanded, expected.counters.re_expanded),

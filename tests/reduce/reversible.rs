@@ -30,18 +30,18 @@ fn interp(text: &str) -> Interp {
     Interp::new(loaded.program).unwrap()
 }
 
-/// A rule, with how many of its instances and of their cases can be undone.
-type Found<'r> = (&'r str, usize, usize);
+/// A rule, with the numbers of its reversible instances and cases.
+type ReversibleCounts<'r> = (&'r str, usize, usize);
 
-fn found(model: &Interp) -> Vec<Found<'_>> {
+fn reversible_rules(model: &Interp) -> Vec<ReversibleCounts<'_>> {
     match ReversibleRules::of(model, &[], &AnalysisBudget::largest()) {
         Ok(found) => found.rules(model.program()),
         Err(_) => Vec::new(),
     }
 }
 
-/// Two flags, a counter, and a bag.
-const DECLARED: &str = "
+/// Two flags, a counter, and a multiset.
+const DECLARATIONS: &str = "
     type P: scalarset(2); M: record kind: 0..1; who: P; end;
     var f: boolean; g: boolean; x: 0..3; at: array [P] of 0..2; bag: multiset [3] of M;
     ruleset v: 0..3 do
@@ -49,30 +49,30 @@ const DECLARED: &str = "
     end;";
 
 fn rules(rules: &str) -> Interp {
-    interp(&format!("{DECLARED} {rules}"))
+    interp(&format!("{DECLARATIONS} {rules}"))
 }
 
 #[test]
-fn a_rule_is_reversible_by_what_it_does() {
-    // Each with the rules that are found, with their instances and cases.
-    let cases: &[(&str, &[Found])] = &[
+fn effects_determine_which_rules_are_reversible() {
+    // Each text with the detected rules, their instances and their cases.
+    let cases: &[(&str, &[ReversibleCounts])] = &[
         ("rule \"set\" !f ==> f := true; end;", &[("set", 1, 1)]),
-        // What was there before is not looked at: only where it was as in the beginning.
+        // The previous value is not read. The rule is reversible where it was the initial value.
         ("rule \"set\" true ==> f := true; end;", &[("set", 1, 1)]),
         ("rule \"count\" x < 3 ==> x := x + 1; end;", &[("count", 1, 3)]),
-        // Two predecessors, which it looks at.
+        // Two predecessors, which the guard distinguishes.
         ("rule \"reset\" x = 1 | x = 2 ==> x := 3; end;", &[]),
         ("rule \"reset\" x = 1 ==> x := 3; end;", &[("reset", 1, 1)]),
         // Nothing changes.
         ("rule \"same\" f ==> f := true; end;", &[]),
-        // It fails where x is 3, and that is no case.
+        // The rule fails where `x` is 3, which is no case.
         ("rule \"fails\" !f ==> assert x < 3; f := true; end;", &[("fails", 1, 3)]),
-        // The inverses do not commute: of the state with both only the second can be undone first.
+        // The inverses do not commute: in the state with both effects, only the second one can be undone first.
         (
             "rule \"first\" !f ==> f := true; end; rule \"second\" f & !g ==> g := true; end;",
             &[("first", 1, 1)],
         ),
-        // They do where one is undone only where the other is not.
+        // They commute if each guard excludes the other effect.
         (
             "rule \"one\" !f & !g ==> f := true; end; rule \"other\" !f & !g ==> g := true; end;",
             &[("one", 1, 1), ("other", 1, 1)],
@@ -86,64 +86,64 @@ fn a_rule_is_reversible_by_what_it_does() {
             "ruleset p: P do rule \"go\" at[p] = 0 ==> at[p] := 1; end; end;",
             &[("go", 2, 2)],
         ),
-        // Where both have gone and one was counted, only one can be undone.
+        // With both moved and one counted, only one can be undone.
         (
             "ruleset p: P do rule \"go\" at[p] = 0 & x < 2 ==> at[p] := 1; x := x + 1; end; end;",
             &[],
         ),
-        // What was in the bag is gone, whatever it was.
+        // The previous contents of the multiset are lost.
         ("rule \"set\" !f ==> f := true; undefine bag; end;", &[]),
         ("rule \"set\" !f ==> f := true; clear bag; end;", &[]),
-        // An element that says who sent it is one of its own.
+        // An element with its sender belongs to one instance.
         (
             "ruleset p: P do rule \"send\" at[p] = 0 & MultiSetCount(i: bag, true) < 2
                ==> var m: M; begin m.kind := 1; m.who := p; MultiSetAdd(m, bag); at[p] := 1; end; end;",
             &[("send", 2, 2)],
         ),
-        // An element that says nothing can be taken back by one of them only.
+        // An element without a sender can be undone by one instance only.
         (
             "ruleset p: P do rule \"send\" at[p] = 0 & MultiSetCount(i: bag, true) < 2
                ==> var m: M; begin m.kind := 1; MultiSetAdd(m, bag); at[p] := 1; end; end;",
             &[],
         ),
-        // That is no harm where both did the same.
+        // That is harmless if both instances have the same effect.
         (
             "ruleset p: P do rule \"send\" MultiSetCount(i: bag, true) < 2
                ==> var m: M; begin m.kind := 1; undefine m.who; MultiSetAdd(m, bag); end; end;",
             &[("send", 2, 2)],
         ),
-        // What an element is matters.
+        // The guard reads the removed element.
         (
             "choose i: bag do rule \"take\" bag[i].kind = 0 & x = 0 ==> x := 1; end; end;",
             &[],
         ),
     ];
     for (text, expected) in cases {
-        assert_eq!(found(&rules(text)), *expected, "{text}");
+        assert_eq!(reversible_rules(&rules(text)), *expected, "{text}");
     }
 }
 
 #[test]
-fn rules_are_named_and_refused_by_name() {
+fn named_rules_are_selected_and_unknown_names_refused() {
     let model = rules("rule \"set\" !f ==> f := true; end; rule \"mark\" !g ==> g := true; end;");
-    let told = |names: &[&str]| {
+    let result_for = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|it| (*it).to_owned()).collect();
         let stack = stack(&model, named_rules(&names), None);
-        let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.to_string()));
+        let refusal = stack.refusals().first().map(|it| (it.name.clone(), it.reason.to_string()));
         (
             stack
                 .summaries(&spillway::model::Counters::default())
                 .into_iter()
                 .find_map(|it| it.effect),
-            refused,
+            refusal,
         )
     };
-    let (both, _) = told(&[]);
-    assert!(both.unwrap().starts_with("reversible: `set`, `mark`;"));
-    let (one, _) = told(&["mark"]);
-    assert!(one.unwrap().starts_with("reversible: `mark`;"));
-    let refused = Some((NAME.to_owned(), "there is no rule `other`".to_owned()));
-    assert_eq!(told(&["mark", "other"]), (None, refused));
+    let (all_rules_effect, _) = result_for(&[]);
+    assert!(all_rules_effect.unwrap().starts_with("reversible: `set`, `mark`;"));
+    let (one_rule_effect, _) = result_for(&["mark"]);
+    assert!(one_rule_effect.unwrap().starts_with("reversible: `mark`;"));
+    let refusal = Some((NAME.to_owned(), "there is no rule `other`".to_owned()));
+    assert_eq!(result_for(&["mark", "other"]), (None, refusal));
 }
 
 fn stack(
@@ -155,12 +155,12 @@ fn stack(
     ReductionStack::of(
         ProgramForm::written(model),
         &plan.with("reversible", rules),
-        &|| unreachable!("nobody chooses steps"),
+        &|| unreachable!("no reduction chooses transitions"),
         &AnalysisBudget::largest(),
     )
 }
 
-/// Rules of these names, or all that can be undone.
+/// Returns the rules with these names, or all reversible rules if there are no names.
 fn named_rules(names: &[String]) -> ParameterValues {
     ParameterValues::default().with("rules", names.to_vec())
 }
@@ -169,12 +169,12 @@ fn all_rules() -> ParameterValues {
     ParameterValues::default()
 }
 
-fn checked() -> ParameterValues {
+fn checked_rules() -> ParameterValues {
     ParameterValues::default().with("check", true)
 }
 
-/// All states of a model, if these are not too many.
-fn states(model: &dyn StateSpace, most: usize) -> Option<BTreeSet<Vec<u8>>> {
+/// Returns all reachable states of a model, unless there are more than `max_states`.
+fn states(model: &dyn StateSpace, max_states: usize) -> Option<BTreeSet<Vec<u8>>> {
     let width = model.width();
     let mut buffer = Vec::new();
     let _ = SuccessorSink::collect(width, &mut buffer, |out| model.initial(out)).unwrap();
@@ -189,68 +189,74 @@ fn states(model: &dyn StateSpace, most: usize) -> Option<BTreeSet<Vec<u8>>> {
             SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out)).unwrap();
         open.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
         seen.insert(state);
-        if seen.len() > most {
+        if seen.len() > max_states {
             return None;
         }
     }
     Some(seen)
 }
 
-/// All states that those stored stand for.
-fn stood_for(
+/// Returns the states that the stored states represent.
+fn represented_states(
     model: &Interp,
     rules: &ParameterValues,
     stored: &BTreeSet<Vec<u8>>,
 ) -> BTreeSet<Vec<u8>> {
     let is_checked = rules.switch("check").unwrap_or_default();
-    let undoing =
+    let reduction =
         ReversibleReduction::of_rules(model, is_checked, &AnalysisBudget::largest()).unwrap();
-    let model = undoing.of_model(Box::new(model));
+    let model = reduction.of_model(Box::new(model));
     stored.iter().flat_map(|state| model.states_from(state).unwrap()).collect()
 }
 
-/// The checks that fail.
-fn broken(name: &str, model: &dyn StateSpace) -> (SearchVerdict, BTreeSet<Violation>, u64) {
+/// Returns the verdict, the violations and the number of states.
+fn search_result(name: &str, model: &dyn StateSpace) -> (SearchVerdict, BTreeSet<Violation>, u64) {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(model, &limits).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let broken = outcome.findings.iter().map(|(check, _)| check).collect();
-    (outcome.verdict, broken, outcome.states())
+    let violations = outcome.findings.iter().map(|(check, _)| check).collect();
+    (outcome.verdict, violations, outcome.states())
 }
 
-/// Whether a model is reduced; all that is said of what is left is so.
-fn is_reduced_soundly(name: &str, model: &Interp) -> bool {
-    let (verdict, all_broken, all) = broken(name, model);
+/// Checks that the reduction keeps verdict and violations, and that stored states represent exactly the reachable ones.
+/// Returns whether there are fewer states.
+fn check_soundness(name: &str, model: &Interp) -> bool {
+    let (verdict, expected_violations, full_count) = search_result(name, model);
     let mut is_reduced = false;
-    for rules in [all_rules(), checked()] {
+    for rules in [all_rules(), checked_rules()] {
         let stack = stack(model, rules.clone(), None);
         if !stack.refusals().is_empty() {
             return false;
         }
         let reduced = stack.wrap(Box::new(model));
-        let (found, broken, stored) = broken(name, &*reduced);
-        assert_eq!((found, &broken), (verdict, &all_broken), "{name}");
-        assert!(stored <= all, "{name}: {stored} of {all}");
-        is_reduced |= stored < all;
-        if all < 20_000 {
-            let every = states(model, usize::MAX).unwrap();
+        let (found, violations, stored) = search_result(name, &*reduced);
+        assert_eq!((found, &violations), (verdict, &expected_violations), "{name}");
+        assert!(stored <= full_count, "{name}: {stored} of {full_count}");
+        is_reduced |= stored < full_count;
+        if full_count < 20_000 {
+            let reachable = states(model, usize::MAX).unwrap();
             let stored = states(&*reduced, usize::MAX).unwrap();
-            assert!(stored.is_subset(&every), "{name}: a state that is not reached is stored");
+            assert!(stored.is_subset(&reachable), "{name}: an unreachable state is stored");
             assert!(
-                stood_for(model, &rules, &stored) == every,
-                "{name}: not all states are searched"
+                represented_states(model, &rules, &stored) == reachable,
+                "{name}: not all states are visited"
             );
         }
     }
     for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
         let stack = stack(model, all_rules(), Some(effort));
-        let (found, broken, _) = broken(name, &*stack.wrap(Box::new(model)));
-        assert_eq!((found, &broken), (verdict, &all_broken), "{name}, {}", effort.name());
+        let (found, violations, _) = search_result(name, &*stack.wrap(Box::new(model)));
+        assert_eq!(
+            (found, &violations),
+            (verdict, &expected_violations),
+            "{name}, {}",
+            effort.name()
+        );
     }
     is_reduced
 }
 
-/// Every counterexample of a search by progenitors, alone and with symmetry, is a run of the model.
-fn counterexamples_are_runs(name: &str, model: &Interp) -> usize {
+/// Checks that every counterexample, with and without symmetry, is a run of the model. Returns their number.
+fn count_valid_counterexamples(name: &str, model: &Interp) -> usize {
     let (plain, _) = explore(model);
     let mut traces = 0;
     for symmetry in [None, Some(SymmetryEffort::Exact)] {
@@ -265,17 +271,18 @@ fn counterexamples_are_runs(name: &str, model: &Interp) -> usize {
 }
 
 #[test]
-fn our_models_are_searched_as_wholly() {
+fn own_models_keep_their_verdicts() {
     let mut all = configurations();
-    let most = if crate::support::is_large() { 200_000 } else { 3000 };
-    all.retain(|(_, model)| states(model, most).is_some());
-    let reduced = all.iter().filter(|(name, model)| is_reduced_soundly(name, model)).count();
+    let max_states = if crate::support::is_large() { 200_000 } else { 3000 };
+    all.retain(|(_, model)| states(model, max_states).is_some());
+    let reduced = all.iter().filter(|(name, model)| check_soundness(name, model)).count();
     assert!(reduced >= 12, "{reduced} of {}", all.len());
-    let traces: usize = all.iter().map(|(name, model)| counterexamples_are_runs(name, model)).sum();
+    let traces: usize =
+        all.iter().map(|(name, model)| count_valid_counterexamples(name, model)).sum();
     assert!(traces >= 16, "{traces} traces");
 }
 
-/// Somewhere in a random rule.
+/// Returns a random variable.
 fn element(random: &mut Random, p: &str) -> String {
     match random.below(5) {
         0 => "x".to_owned(),
@@ -312,7 +319,7 @@ fn effect(random: &mut Random, p: &str) -> String {
     }
 }
 
-/// A random program of rules.
+/// Returns a random program of rules.
 fn program(seed: u64) -> String {
     let random = &mut Random::new(seed);
     let mut text = "
@@ -323,13 +330,13 @@ fn program(seed: u64) -> String {
           for p: P do at[p] := 0; up[p] := false; end; end;"
         .to_owned();
     for number in 0..2 + random.below(4) {
-        let of_each = random.below(4) > 0;
-        let p = if of_each { "p" } else { "one" };
+        let has_ruleset_parameter = random.below(4) > 0;
+        let p = if has_ruleset_parameter { "p" } else { "one" };
         let guards: Vec<_> = (0..1 + random.below(3)).map(|_| guard(random, p)).collect();
         let effects: Vec<_> = (0..1 + random.below(3)).map(|_| effect(random, p)).collect();
         let (guards, effects) = (guards.join(" & "), effects.join(" "));
         let rule = format!("rule \"{number}\" {guards} ==> var m: M; begin {effects} end;");
-        let _ = match of_each {
+        let _ = match has_ruleset_parameter {
             true => writeln!(text, "ruleset p: P do {rule} end;"),
             false => writeln!(text, "ruleset one: P do {rule} end;"),
         };
@@ -354,7 +361,7 @@ fn program(seed: u64) -> String {
 }
 
 #[test]
-fn random_rules_are_searched_as_wholly() {
+fn random_rules_keep_their_verdicts() {
     let programs = if crate::support::is_large() { 10_000 } else { 300 };
     let (mut reduced, mut traces) = (0, 0);
     for seed in 0..programs {
@@ -363,46 +370,46 @@ fn random_rules_are_searched_as_wholly() {
         if states(&model, 3000).is_none() {
             continue;
         }
-        reduced += usize::from(is_reduced_soundly(&text, &model));
-        traces += counterexamples_are_runs(&text, &model);
+        reduced += usize::from(check_soundness(&text, &model));
+        traces += count_valid_counterexamples(&text, &model);
     }
     assert!(reduced * 4 > programs as usize, "{reduced} of {programs} are reduced");
     assert!(traces * 2 > programs as usize, "{traces} traces");
 }
 
-/// The counts of the paper's Table 2, or fewer where more rules are found; with these names those that the
-/// authors took.
+/// The counts of the paper's Table 2, or fewer if more rules are detected. With these names, the rules are those of the
+/// authors.
 #[test]
-fn the_papers_models_have_its_counts() {
+fn models_of_the_paper_have_its_counts() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
     let folder = Path::new(&folder).join("murphi/cmurphi");
-    let two = ["Remote Memory Read Request", "Remote Memory Read Exclusive Request"];
-    let remote = |more: &[(&str, i64)]| {
+    let paper_rules = ["Remote Memory Read Request", "Remote Memory Read Exclusive Request"];
+    let remote_defines = |more: &[(&str, i64)]| {
         let all = [("RemoteCount", 3)].iter().chain(more);
         all.map(|(name, value)| ((*name).to_owned(), *value)).collect::<Vec<_>>()
     };
     let all: [(&str, Vec<_>, &[&str], [u64; 2]); 4] = [
         ("ms_newlist6.m", Vec::new(), &[], [112_784, 4_926]),
-        ("eadash.m", remote(&[("ValueCount", 1)]), &two, [15_751, 2_672]),
-        ("eadash.m", remote(&[("ValueCount", 1)]), &[], [15_703, 2_663]),
-        ("ldash.m", remote(&[]), &[], [35_660, 6_003]),
+        ("eadash.m", remote_defines(&[("ValueCount", 1)]), &paper_rules, [15_751, 2_672]),
+        ("eadash.m", remote_defines(&[("ValueCount", 1)]), &[], [15_703, 2_663]),
+        ("ldash.m", remote_defines(&[]), &[], [35_660, 6_003]),
     ];
-    for (file, defines, named, expected) in all {
+    for (file, defines, rule_names, expected) in all {
         let model = load(&folder.join(file), &defines);
-        let named: Vec<String> = named.iter().map(|it| (*it).to_owned()).collect();
+        let rule_names: Vec<String> = rule_names.iter().map(|it| (*it).to_owned()).collect();
         let states = [None, Some(SymmetryEffort::Exact)].map(|symmetry| {
-            let stack = stack(&model, named_rules(&named), symmetry);
+            let stack = stack(&model, named_rules(&rule_names), symmetry);
             memory::search(&*stack.wrap(Box::new(&model)), &SearchLimits::default())
                 .unwrap()
                 .states()
         });
-        assert_eq!(states, expected, "{file} {named:?}");
+        assert_eq!(states, expected, "{file} {rule_names:?}");
     }
 }
 
-/// Of the two rules, the second forgets what the first has sent.
+/// The second rule removes what the first one sent.
 #[test]
-fn what_a_rule_forgets_is_not_taken_to_be_there() {
+fn rules_that_discard_values_are_not_reversible() {
     let model = rules(
         "rule \"send\" !f & MultiSetCount(i: bag, true) < 2
            ==> var m: M; begin m.kind := 0; undefine m.who; MultiSetAdd(m, bag); end;
@@ -417,14 +424,14 @@ fn what_a_rule_forgets_is_not_taken_to_be_there() {
     assert_eq!(memory::search(&*reduced, &limits).unwrap().verdict, SearchVerdict::Verified);
 }
 
-/// The verdicts of models by others with up to so many states.
+/// Models of the corpus with more states are skipped.
 const STATES_MAX: u64 = 100_000;
 
 #[test]
-fn models_of_others_have_the_same_verdict() {
+fn models_of_the_corpus_keep_their_verdicts() {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else { return };
-    let mut told: BTreeMap<bool, usize> = BTreeMap::new();
-    for file in crate::support::collection::models_below(&Path::new(&folder).join("murphi")) {
+    let mut counts: BTreeMap<bool, usize> = BTreeMap::new();
+    for file in crate::support::collection::find_models(&Path::new(&folder).join("murphi")) {
         let text = crate::support::collection::text_of(&file);
         let mut sources = SourceMap::default();
         sources.add("model.m", &text);
@@ -438,10 +445,10 @@ fn models_of_others_have_the_same_verdict() {
         for symmetry in [None, Some(SymmetryEffort::Exact)] {
             let stack = stack(&model, all_rules(), symmetry);
             let is_used = !stack.refusals().iter().any(|it| it.name == NAME);
-            *told.entry(is_used).or_default() += 1;
+            *counts.entry(is_used).or_default() += 1;
             let found = memory::search(&*stack.wrap(Box::new(&model)), &SearchLimits::default());
             assert_eq!(found.unwrap().verdict, verdict, "{}", file.display());
         }
     }
-    println!("with rules that are undone, and without: {told:?}");
+    println!("with rules that are undone, and without: {counts:?}");
 }

@@ -5,11 +5,11 @@
 //! disk are compared with those in memory.
 
 use crate::generated::{Generated, programs};
-use crate::support::collection::{as_counted, of_the_corpus};
+use crate::support::collection::{corpus_models, reference_options};
 use crate::support::memory::memory_beside_tests;
 use crate::support::promises::{models, promises};
 use crate::support::reductions::both;
-use crate::support::reductions::{by_way, by_way_for, scalarsets};
+use crate::support::reductions::{partial_order_plan, partial_order_plan_for, scalarsets};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{begin_or_resume, tiny_plan};
 use proptest::prelude::*;
@@ -38,27 +38,27 @@ use std::time::Duration;
 /// Programs with more states are not searched.
 const STATES_MAX: usize = 800;
 
-/// Nor models with more than these.
-const OURS_MAX: usize = 20_000;
+/// Models with more states are not searched.
+const MODEL_STATES_MAX: usize = 20_000;
 
-/// Nor those with more transitions a state.
+/// Programs with more transitions per state are not searched.
 const TRANSITIONS_EACH_MAX: usize = 10;
 
-/// Nothing is looked for but deadlocks.
+/// Only deadlocks are checked.
 const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
 
-type Tried<T> = Result<T, TestCaseError>;
+type TestResult<T> = Result<T, TestCaseError>;
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Came {
+struct SearchResult {
     levels: Vec<BTreeSet<Vec<u8>>>,
-    /// What is wrong, each with the level where it is first.
+    /// The violations, each with its first level.
     found: BTreeMap<Violation, usize>,
     transitions: u64,
 }
 
-impl Came {
+impl SearchResult {
     fn states(&self) -> usize {
         self.levels.iter().map(BTreeSet::len).sum()
     }
@@ -68,30 +68,33 @@ impl Came {
     }
 }
 
-/// What becomes of two values of a state in a level.
-type Join = fn(&mut u8, u8);
+/// The combination of two values of a state in a level.
+type ValueJoin = fn(&mut u8, u8);
 
-/// What both agree on.
-const BOTH: Join = |kept, other| *kept &= other;
+/// The intersection of sleep sets.
+const INTERSECTION: ValueJoin = |kept, other| *kept &= other;
 
-/// What is asleep on one way at least, which is too much.
-const EITHER: Join = |kept, other| *kept |= other;
+/// The union of sleep sets, which is unsound.
+const UNION: ValueJoin = |kept, other| *kept |= other;
 
-/// A model searched level by level, values of equal states joined; nothing if there are too many.
-fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
+/// Explores a model level by level and joins the values of equal states. Returns nothing if there are more than
+/// `max_states` states.
+fn explore(model: &dyn StateSpace, join: ValueJoin, max_states: usize) -> Option<SearchResult> {
     let (width, value_bytes) =
         (model.width(), model.capabilities().sleep_sets.map_or(0, |it| it.value_bytes()));
-    let mut came = Came::default();
+    let mut result = SearchResult::default();
     let mut seen = BTreeSet::new();
     let mut start = Vec::new();
     let collected = SuccessorSink::collect(width, &mut start, |out| model.initial(out)).unwrap();
-    came.found.extend(collected.findings.iter().map(|(check, _)| (check, 0)));
-    let none = vec![0; value_bytes];
+    result.found.extend(collected.findings.iter().map(|(check, _)| (check, 0)));
+    let no_value = vec![0; value_bytes];
     let mut level: BTreeMap<Vec<u8>, Vec<u8>> =
-        start.chunks_exact(width).map(|state| (state.to_vec(), none.clone())).collect();
+        start.chunks_exact(width).map(|state| (state.to_vec(), no_value.clone())).collect();
     while !level.is_empty() {
         seen.extend(level.keys().cloned());
-        if seen.len() > most || came.transitions as usize / TRANSITIONS_EACH_MAX > most {
+        if seen.len() > max_states
+            || result.transitions as usize / TRANSITIONS_EACH_MAX > max_states
+        {
             return None;
         }
         let pairs: Vec<u8> =
@@ -106,10 +109,10 @@ fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
         let collected = collected.unwrap();
         for (check, finding) in collected.findings.iter() {
             assert_eq!(finding.witness.len(), width);
-            came.found.entry(check).or_insert(came.levels.len());
+            result.found.entry(check).or_insert(result.levels.len());
         }
-        came.transitions += collected.counters.transitions;
-        came.levels.push(level.into_keys().collect());
+        result.transitions += collected.counters.transitions;
+        result.levels.push(level.into_keys().collect());
         level = BTreeMap::new();
         for pair in next.chunks_exact(width + value_bytes) {
             let (state, value) = pair.split_at(width);
@@ -119,10 +122,10 @@ fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
             }
         }
     }
-    Some(came)
+    Some(result)
 }
 
-/// What was tried.
+/// Counts of the searches.
 #[derive(Default)]
 pub struct Census {
     asleep: Cell<u32>,
@@ -135,43 +138,54 @@ fn count(cell: &Cell<u32>, counts: bool) {
     cell.set(cell.get() + u32::from(counts));
 }
 
-/// A program reduced as another, `seen`, would be.
-fn reduced<'m>(
-    seen: &'m Interp,
+/// Returns a reduced program. The reduction reads the program of `analysed`.
+fn reduced_by_program_of<'m>(
+    analysed: &'m Interp,
     model: &'m Interp,
     method: PartialOrderMethod,
 ) -> Option<Box<dyn StateSpace + 'm>> {
     let selector = Box::new(model.selector().ok()?);
     let reduction =
-        PartialOrder::of(seen, selector, method, &DEADLOCKS, &AnalysisBudget::largest()).ok()?;
+        PartialOrder::of(analysed, selector, method, &DEADLOCKS, &AnalysisBudget::largest())
+            .ok()?;
     Some(reduction.wrap(Box::new(model)))
 }
 
-pub fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
-    let Some(sleeping) = reduced(interp, interp, PartialOrderMethod::Sleep) else { return Ok(()) };
-    let Some(whole) = searched(interp, BOTH, most) else { return Ok(()) };
-    let asleep = searched(&*sleeping, BOTH, most).unwrap();
-    prop_assert_eq!(&asleep.levels, &whole.levels);
-    prop_assert_eq!(&asleep.found, &whole.found);
-    prop_assert!(asleep.transitions <= whole.transitions);
+pub fn check_states_and_verdicts(
+    interp: &Interp,
+    max_states: usize,
+    census: &Census,
+) -> TestResult<()> {
+    let Some(sleep_model) = reduced_by_program_of(interp, interp, PartialOrderMethod::Sleep) else {
+        return Ok(());
+    };
+    let Some(full) = explore(interp, INTERSECTION, max_states) else { return Ok(()) };
+    let with_sleep = explore(&*sleep_model, INTERSECTION, max_states).unwrap();
+    prop_assert_eq!(&with_sleep.levels, &full.levels);
+    prop_assert_eq!(&with_sleep.found, &full.found);
+    prop_assert!(with_sleep.transitions <= full.transitions);
     count(&census.asleep, true);
-    count(&census.fewer, asleep.transitions < whole.transitions);
-    count(&census.violated, !whole.found.is_empty());
-    if let [Some(local), Some(both)] = [PartialOrderMethod::Local, PartialOrderMethod::LocalSleep]
-        .map(|method| reduced(interp, interp, method))
+    count(&census.fewer, with_sleep.transitions < full.transitions);
+    count(&census.violated, !full.found.is_empty());
+    if let [Some(local), Some(local_sleep)] =
+        [PartialOrderMethod::Local, PartialOrderMethod::LocalSleep]
+            .map(|method| reduced_by_program_of(interp, interp, method))
     {
-        let [local, both] = [local, both].map(|it| searched(&*it, BOTH, most).unwrap());
-        prop_assert_eq!(local.deadlock(), whole.deadlock());
-        prop_assert_eq!(both.deadlock(), whole.deadlock());
-        prop_assert!(both.states() <= local.states() && both.transitions <= local.transitions);
-        count(&census.local, both.transitions < local.transitions);
+        let [local, local_sleep] =
+            [local, local_sleep].map(|it| explore(&*it, INTERSECTION, max_states).unwrap());
+        prop_assert_eq!(local.deadlock(), full.deadlock());
+        prop_assert_eq!(local_sleep.deadlock(), full.deadlock());
+        prop_assert!(
+            local_sleep.states() <= local.states() && local_sleep.transitions <= local.transitions
+        );
+        count(&census.local, local_sleep.transitions < local.transitions);
     }
     Ok(())
 }
 
-fn try_all(cases: u32, test: impl Fn(&Interp) -> Tried<()>) {
+fn try_all(cases: u32, test: impl Fn(&Interp) -> TestResult<()>) {
     crate::generated::try_all(cases, programs(), |Generated(program)| {
-        test(&Interp::new(program).expect("what is generated can be executed"))
+        test(&Interp::new(program).expect("generated programs are executable"))
     });
 }
 
@@ -189,18 +203,18 @@ impl Census {
 #[test]
 fn random_programs_keep_every_state_in_its_level() {
     let census = Census::default();
-    try_all(300, |interp| keeps_all(interp, STATES_MAX, &census));
+    try_all(300, |interp| check_states_and_verdicts(interp, STATES_MAX, &census));
     census.show();
 }
 
-/// Our models of so many states, in the configurations that they promise something of.
-pub fn ours(most: usize) -> Vec<(String, TextModel)> {
+/// Returns our models of at most `max_states` states, in the configurations of their headers.
+pub fn own_models(max_states: usize) -> Vec<(String, TextModel)> {
     let mut all = Vec::new();
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();
         for promise in promises(&file, &text) {
             let states: usize = promise.fields["states"].parse().unwrap();
-            if promise.large || promise.symmetry.is_some() || states > most {
+            if promise.large || promise.symmetry.is_some() || states > max_states {
                 continue;
             }
             let options = Options { defines: promise.defines.clone(), ..Options::default() };
@@ -218,10 +232,10 @@ fn load(name: &str, text: &str, options: Options) -> TextModel {
 }
 
 #[test]
-fn our_models_keep_every_state_in_its_level() {
+fn own_models_keep_every_state_in_its_level() {
     let census = Census::default();
-    for (place, model) in ours(OURS_MAX) {
-        let result = keeps_all(&model.interp, OURS_MAX, &census);
+    for (place, model) in own_models(MODEL_STATES_MAX) {
+        let result = check_states_and_verdicts(&model.interp, MODEL_STATES_MAX, &census);
         result.unwrap_or_else(|error| panic!("{place}: {error}"));
     }
     census.show();
@@ -229,17 +243,17 @@ fn our_models_keep_every_state_in_its_level() {
 }
 
 #[test]
-fn the_corpus_keeps_every_state_in_its_level() {
+fn models_of_the_corpus_keep_every_state_in_its_level() {
     let census = Census::default();
-    for (name, model) in of_the_corpus(&["dve", "murphi", "promela"], as_counted()) {
-        let result = keeps_all(&model.interp, OURS_MAX, &census);
+    for (name, model) in corpus_models(&["dve", "murphi", "promela"], reference_options()) {
+        let result = check_states_and_verdicts(&model.interp, MODEL_STATES_MAX, &census);
         result.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
     census.show();
 }
 
-/// Seven processes that each have one step: with what it waits for, and what it sets.
-const SEVEN: [(&str, &str); 7] = [
+/// Seven processes of one transition: its guard and its effect.
+const SEVEN_TRANSITIONS: [(&str, &str); 7] = [
     ("w == 1", "x = 0, y = 1, z = 0"),
     ("x == 0 && w == 0", "x = 1, z = 1, w = 0"),
     ("true", "x = 1, z = 1, w = 1"),
@@ -249,45 +263,48 @@ const SEVEN: [(&str, &str); 7] = [
     ("z == 1", "x = 0, w = 1"),
 ];
 
-/// What is asleep on some ways to a state and awake on others has to be taken: where each way relies on another, in
-/// a circle, nobody takes it.
+/// A transition that sleeps on some paths to a state, but not on all, must be executed. Otherwise paths may rely on
+/// each other in a cycle.
 #[test]
-fn what_is_asleep_on_one_way_only_is_taken() {
+fn transitions_that_sleep_on_one_path_only_are_executed() {
     let process = |(number, (guard, effect)): (usize, (&str, &str))| {
         let guard = if guard == "true" { String::new() } else { format!("guard {guard};") };
         format!(
             "process P{number} {{ state a; init a; trans a -> a {{ {guard} effect {effect}; }}; }}\n"
         )
     };
-    let processes: String = SEVEN.into_iter().enumerate().map(process).collect();
+    let processes: String = SEVEN_TRANSITIONS.into_iter().enumerate().map(process).collect();
     let text = format!("byte x, y, z, w;\n{processes}system async;");
     let model = load("seven.dve", &text, Options::default()).interp;
-    let sleeping = reduced(&model, &model, PartialOrderMethod::Sleep).unwrap();
-    let [whole, both, either] =
-        [(&model as &dyn StateSpace, BOTH), (&*sleeping, BOTH), (&*sleeping, EITHER)]
-            .map(|(model, join)| searched(model, join, usize::MAX).unwrap());
-    assert_eq!((whole.states(), both.states(), either.states()), (8, 8, 7));
-    assert_eq!(both.levels, whole.levels);
+    let sleep_model = reduced_by_program_of(&model, &model, PartialOrderMethod::Sleep).unwrap();
+    let [full, intersection, union_result] = [
+        (&model as &dyn StateSpace, INTERSECTION),
+        (&*sleep_model, INTERSECTION),
+        (&*sleep_model, UNION),
+    ]
+    .map(|(model, join)| explore(model, join, usize::MAX).unwrap());
+    assert_eq!((full.states(), intersection.states(), union_result.states()), (8, 8, 7));
+    assert_eq!(intersection.levels, full.levels);
 }
 
-/// Models that lose a state if one thing is not known of them: what sleeps is told of a model with another word in its
+/// Models that lose a state if one dependence is missing. The reduction then reads a program with another word in its
 /// place.
 #[test]
-fn a_relation_that_misses_one_thing_is_found_out() {
-    for (text, word, other) in [
-        // That two write the same.
+fn a_missing_dependence_loses_a_state() {
+    for (text, word, replacement) in [
+        // Both write the same variable.
         (
             "byte x, z; active proctype A() { x = 1 } active proctype B() { x = 2 }",
             "{ x = 2",
             "{ z = 2",
         ),
-        // That one writes what another waits for.
+        // One writes what the other one waits for.
         (
             "byte x, y, z; active proctype B() { x == 0 -> z = 2 } active proctype A() { x = 1 }",
             "{ x = 1",
             "{ y = 1",
         ),
-        // That two send to one channel.
+        // Both send to one channel.
         (
             "chan q = [2] of { byte }; chan r = [2] of { byte };
             active proctype A() { q!1 } active proctype B() { q!2 }",
@@ -295,15 +312,16 @@ fn a_relation_that_misses_one_thing_is_found_out() {
             "r!2",
         ),
     ] {
-        let [model, seen] = [text.into(), text.replace(word, other)]
+        let [model, seen] = [text.into(), text.replace(word, replacement)]
             .map(|text: String| load("model.pml", &text, Options::default()).interp);
-        let [known, others] = [&model, &seen].map(|it| it.selector().unwrap().instances().count());
-        assert_eq!(known, others);
+        let [model_instances, seen_instances] =
+            [&model, &seen].map(|it| it.selector().unwrap().instances().count());
+        assert_eq!(model_instances, seen_instances);
         let states = |seen: &Interp| {
-            let sleeping = reduced(seen, &model, PartialOrderMethod::Sleep);
-            // Where nothing is independent nothing sleeps.
-            let Some(sleeping) = sleeping else { return model_states(&model) };
-            searched(&*sleeping, BOTH, usize::MAX).unwrap().states()
+            let sleep_model = reduced_by_program_of(seen, &model, PartialOrderMethod::Sleep);
+            // Without independence there are no sleep sets.
+            let Some(sleep_model) = sleep_model else { return model_states(&model) };
+            explore(&*sleep_model, INTERSECTION, usize::MAX).unwrap().states()
         };
         assert_eq!(states(&model), model_states(&model), "{text}");
         assert!(states(&seen) < model_states(&model), "{text}");
@@ -311,19 +329,19 @@ fn a_relation_that_misses_one_thing_is_found_out() {
 }
 
 fn model_states(model: &Interp) -> usize {
-    searched(model, BOTH, usize::MAX).unwrap().states()
+    explore(model, INTERSECTION, usize::MAX).unwrap().states()
 }
 
-/// The tables of Holzmann, Godefroid and Pirottin (1992), with its numbers or better.
+/// The tables of Holzmann, Godefroid and Pirottin (1992). The counts are equal or lower.
 #[test]
-fn protocols_of_1992_take_the_transitions_of_the_paper() {
+fn protocols_of_1992_have_the_transitions_of_the_paper() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
     for (name, method, states, transitions) in [
         ("independent_lines.dve", PartialOrderMethod::Sleep, 100_000, 99_999),
         ("independent_lines.dve", PartialOrderMethod::LocalSleep, 46, 45),
         ("independent_cycles.dve", PartialOrderMethod::Sleep, 100_000, 111_110),
         ("independent_cycles.dve", PartialOrderMethod::LocalSleep, 10, 10),
-        // Nothing is independent.
+        // All transitions are dependent.
         ("dependent_lines.dve", PartialOrderMethod::Sleep, 100_000, 450_000),
         ("dependent_lines.dve", PartialOrderMethod::LocalSleep, 100_000, 450_000),
     ] {
@@ -342,9 +360,9 @@ fn protocols_of_1992_take_the_transitions_of_the_paper() {
     }
 }
 
-/// That a search for deadlocks comes to this many states and transitions.
+/// Checks the numbers of states and transitions of a search for deadlocks.
 fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u64), name: &str) {
-    let model = model.with_plan(by_way_for(method, DEADLOCKS));
+    let model = model.with_plan(partial_order_plan_for(method, DEADLOCKS));
     let found =
         Check::of_text(&model).checks(DEADLOCKS).memory(memory_beside_tests(512)).keep_going();
     let found = found.run().unwrap();
@@ -352,88 +370,93 @@ fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u
     assert_eq!(counts, expected, "{name}, {}", method.name());
 }
 
-/// Why a method is left out, if it is.
-fn refused(
+/// Returns the reason that a method is refused, if it is.
+fn refusal_of(
     model: TextModel,
     method: PartialOrderMethod,
     checks: CheckSelection,
 ) -> Option<NotApplied> {
-    let plan = both(&model.wished, &by_way(method));
+    let plan = both(&model.wished, &partial_order_plan(method));
     let model = model.with_plan(ReductionPlan { checks, ..plan });
     model.searched().stack().refusals().first().map(|it| it.reason.clone())
 }
 
 #[test]
-fn what_does_not_go_together_is_left_out_with_what_to_do() {
-    let plain = "byte x, y; active proctype A() { x = 1 } active proctype B() { y = 1 }";
-    let model = || load("model.pml", plain, Options::default());
-    assert_eq!(refused(model(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
-    assert_eq!(refused(model(), PartialOrderMethod::Sleep, CheckSelection::default()), None);
+fn incompatible_methods_are_refused_with_a_remedy() {
+    let independent = "byte x, y; active proctype A() { x = 1 } active proctype B() { y = 1 }";
+    let model = || load("model.pml", independent, Options::default());
+    assert_eq!(refusal_of(model(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
+    assert_eq!(refusal_of(model(), PartialOrderMethod::Sleep, CheckSelection::default()), None);
     let failing = || {
         load(
             "model.pml",
-            &format!("{plain} active proctype C() {{ assert(x == 0) }}"),
+            &format!("{independent} active proctype C() {{ assert(x == 0) }}"),
             Options::default(),
         )
     };
-    let why =
-        refused(failing(), PartialOrderMethod::LocalSleep, CheckSelection::default()).unwrap();
-    assert_eq!(why.remedy(), Some(Remedy::OnlyDeadlocks), "{why}");
-    assert_eq!(refused(failing(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
-    let alone =
+    let reason =
+        refusal_of(failing(), PartialOrderMethod::LocalSleep, CheckSelection::default()).unwrap();
+    assert_eq!(reason.remedy(), Some(Remedy::OnlyDeadlocks), "{reason}");
+    assert_eq!(refusal_of(failing(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
+    let single_process =
         load("model.pml", "byte x; active proctype A() { x = 1; x = 2 }", Options::default());
-    let why = refused(alone, PartialOrderMethod::Sleep, DEADLOCKS).unwrap();
-    assert_eq!(why, NotApplied::NoIndependence);
+    let reason = refusal_of(single_process, PartialOrderMethod::Sleep, DEADLOCKS).unwrap();
+    assert_eq!(reason, NotApplied::NoIndependence);
     let symmetric = "
         type P: scalarset(3); var at: array [P] of 0..1;
         startstate for p: P do at[p] := 0; end; end;
         ruleset p: P do rule at[p] = 0 ==> at[p] := 1; end; end;";
     let symmetric = || load("model.m", symmetric, Options::default());
-    assert_eq!(refused(symmetric(), PartialOrderMethod::Sleep, DEADLOCKS), None);
-    let why =
-        refused(symmetric().with_plan(scalarsets("exact")), PartialOrderMethod::Sleep, DEADLOCKS);
-    assert_eq!(why.and_then(|it| it.remedy()), Some(Remedy::NoSymmetry));
+    assert_eq!(refusal_of(symmetric(), PartialOrderMethod::Sleep, DEADLOCKS), None);
+    let reason = refusal_of(
+        symmetric().with_plan(scalarsets("exact")),
+        PartialOrderMethod::Sleep,
+        DEADLOCKS,
+    );
+    assert_eq!(reason.and_then(|it| it.remedy()), Some(Remedy::NoSymmetry));
 }
 
-/// Models whose states have few bytes, and many, and that are violated in each way.
-fn some_of_ours() -> Vec<(String, TextModel)> {
-    let few = |(_, model): &(String, TextModel)| model.claim().is_none();
-    ours(2500).into_iter().filter(few).step_by(3).collect()
+/// Returns models with short and long states and with every kind of violation.
+fn sample_models() -> Vec<(String, TextModel)> {
+    let has_no_claim = |(_, model): &(String, TextModel)| model.claim().is_none();
+    own_models(2500).into_iter().filter(has_no_claim).step_by(3).collect()
 }
 
 fn limits() -> SearchLimits {
     SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
-/// However much memory and however many threads, across stops, and in every store: what the oracle finds. Where
-/// states have no room for values nothing sleeps.
+/// Every budget, number of threads, interruption and store has the outcome of the oracle. Stores without space for
+/// values do not use sleep sets.
 #[test]
-fn on_disk_the_same_is_asleep() {
+fn sleep_sets_on_disk_equal_those_in_memory() {
     let (mut tried, mut fewer) = (0, 0);
-    for (place, model) in some_of_ours() {
-        let model =
-            model.with_plan(by_way_for(PartialOrderMethod::Sleep, CheckSelection::default()));
+    for (place, model) in sample_models() {
+        let model = model.with_plan(partial_order_plan_for(
+            PartialOrderMethod::Sleep,
+            CheckSelection::default(),
+        ));
         let searched = model.searched();
         if !searched.stack().refusals().is_empty() {
             continue;
         }
         let (model, interp) = (searched.model(), &model.interp);
-        let asleep = memory::search(model, &limits()).unwrap();
-        let whole = memory::search(interp, &limits()).unwrap();
-        assert_eq!(asleep.levels, whole.levels, "{place}");
+        let with_sleep = memory::search(model, &limits()).unwrap();
+        let full = memory::search(interp, &limits()).unwrap();
+        assert_eq!(with_sleep.levels, full.levels, "{place}");
         tried += 1;
-        fewer += u32::from(asleep.counters.transitions < whole.counters.transitions);
+        fewer += u32::from(with_sleep.counters.transitions < full.counters.transitions);
         let width = model.width() + 8;
         let plans = [tiny_plan(1, width, 40, 300), tiny_plan(3, width, 300, 4000)];
-        let mut all = vec![StateStorage::default()];
+        let mut stores = vec![StateStorage::default()];
         // Every second model is tried in every store.
-        all.extend(storages(model).into_iter().filter(|_| tried % 2 == 0).step_by(2));
-        for storage in all {
-            let sleeps = match &storage {
+        stores.extend(storages(model).into_iter().filter(|_| tried % 2 == 0).step_by(2));
+        for storage in stores {
+            let has_values = match &storage {
                 StateStorage::Sorted(codec) => !matches!(codec, Codec::Huffman(_)),
                 StateStorage::Comback(_) => false,
             };
-            let expected = if sleeps { &asleep } else { &whole };
+            let expected = if has_values { &with_sleep } else { &full };
             for pauses in [&[][..], &[50, 300, 700]] {
                 let (outcome, disk) = search(&[model], &storage, &plans, pauses, &limits());
                 assert_same(&outcome, expected, &storage, &place);
@@ -445,21 +468,22 @@ fn on_disk_the_same_is_asleep() {
     assert!(tried > 20 && fewer > 15);
 }
 
-/// A process that is killed at any operation goes on to the same, by the manifest that is there.
+/// A process that is killed at any operation resumes from the manifest, with the same outcome.
 #[test]
-fn killed_at_any_operation_it_comes_to_the_same() {
+fn a_search_killed_at_any_operation_resumes_with_the_same_outcome() {
     let text = "chan q = [1] of { byte }; byte n;
         active proctype Sends() { byte x; do :: q!x; x = 1 - x od }
         active proctype Takes() { byte x; do :: q?x; n = (n + x) % 3 od }
         active [2] proctype Alone() { byte x; do :: x < 2 -> x++ :: x == 2 -> x = 0 od }";
     let model = load("model.pml", text, Options::default());
-    let model = model.with_plan(by_way_for(PartialOrderMethod::Sleep, CheckSelection::default()));
+    let model = model
+        .with_plan(partial_order_plan_for(PartialOrderMethod::Sleep, CheckSelection::default()));
     let searched = model.searched();
     let model = searched.model();
     let expected = memory::search(model, &limits()).unwrap();
     let run = |disk: &FaultDisk| {
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-        // Checkpoints without end, inside levels too.
+        // Unlimited checkpoints, also inside levels.
         let control = SearchControl::new(Duration::ZERO, None);
         let plan = tiny_plan(1, model.width() + 1, 20, 60);
         begin_or_resume(model, &disk, plan, &limits(), &control)?.run()

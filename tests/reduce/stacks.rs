@@ -25,7 +25,7 @@ use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 
-/// Three take part, in any order, and two things are said of them.
+/// Three symmetric processes with a shared counter.
 const RING: &str = "
     type P: scalarset(3);
     var at: array [P] of 0..3; done: 0..3;
@@ -43,13 +43,13 @@ fn program(text: &str) -> Program {
     murphi::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
 }
 
-/// The program with one invariant, made a claim: that what it says ever comes true.
-fn claimed(condition: &str) -> Interp {
-    claimed_of(&format!("{RING} invariant \"p\" {condition};"))
+/// Returns the ring with a claim that is violated when the condition holds.
+fn with_claim(condition: &str) -> Interp {
+    program_with_claim(&format!("{RING} invariant \"p\" {condition};"))
 }
 
-/// The same of another program.
-fn claimed_of(text: &str) -> Interp {
+/// Does the same for another program, whose invariant becomes the claim.
+fn program_with_claim(text: &str) -> Interp {
     let mut program = program(text);
     let property = program.properties.iter().next().unwrap().0;
     let PropertyKind::Invariant(condition) = program.properties[property].kind.clone() else {
@@ -86,15 +86,15 @@ fn claimed_of(text: &str) -> Interp {
     Interp::new(program).unwrap()
 }
 
-/// Passes states by that have one successor and nothing wrong, as far as some steps.
-struct Chains<'m> {
+/// A reduction that skips states with one successor and no violation, up to a number of steps.
+struct ChainModel<'m> {
     model: Box<dyn StateSpace + 'm>,
-    most: usize,
+    max_steps: usize,
 }
 
-impl Chains<'_> {
-    /// The one successor of a state that nothing is wrong with.
-    fn only(&self, state: &[u8]) -> Option<Vec<u8>> {
+impl ChainModel<'_> {
+    /// Returns the only successor of a state without violations.
+    fn only_successor(&self, state: &[u8]) -> Option<Vec<u8>> {
         let explained = self.model.description();
         if !explained.violations(state).is_empty() {
             return None;
@@ -107,11 +107,11 @@ impl Chains<'_> {
         next.all(|other| other.as_ref() == Some(&first)).then_some(first)
     }
 
-    /// The states from one on, that one first, to where it is not passed by.
+    /// Returns the chain that starts at a state, up to the first state that is not skipped.
     fn chain(&self, state: &[u8]) -> Vec<Vec<u8>> {
         let mut chain = vec![state.to_vec()];
-        while let Some(next) = chain.last().and_then(|state| self.only(state)) {
-            if chain.len() > self.most {
+        while let Some(next) = chain.last().and_then(|state| self.only_successor(state)) {
+            if chain.len() > self.max_steps {
                 break;
             }
             chain.push(next);
@@ -119,7 +119,7 @@ impl Chains<'_> {
         chain
     }
 
-    fn through(&self, out: &mut SuccessorSink, run: impl FnOnce(&mut SuccessorSink)) {
+    fn collect_chain_ends(&self, out: &mut SuccessorSink, run: impl FnOnce(&mut SuccessorSink)) {
         let mut states = Vec::new();
         let Some(collected) = out.wrap(self.width(), &mut states, run) else { return };
         for state in states.chunks_exact(self.width()) {
@@ -129,7 +129,7 @@ impl Chains<'_> {
     }
 }
 
-impl StateSpace for Chains<'_> {
+impl StateSpace for ChainModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -138,13 +138,13 @@ impl StateSpace for Chains<'_> {
         self.model.bits()
     }
 
-    /// A chain from an initial state would have to be told as steps before the first state.
+    /// A chain from an initial state would need steps before the first state.
     fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.through(out, |inner| self.model.expand(states, inner));
+        self.collect_chain_ends(out, |inner| self.model.expand(states, inner));
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
@@ -172,7 +172,7 @@ impl StateSpace for Chains<'_> {
     }
 }
 
-impl Simulation for Chains<'_> {
+impl Simulation for ChainModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
@@ -223,32 +223,34 @@ impl Simulation for Chains<'_> {
     }
 }
 
-/// The claim of a program, and its symmetry if that is wanted.
-fn stacked(interp: &Interp, symmetry: Option<SymmetryEffort>) -> ReductionStack<'_> {
+/// Returns the stack of a program's claim, optionally with symmetry.
+fn stack_with(interp: &Interp, symmetry: Option<SymmetryEffort>) -> ReductionStack<'_> {
     let plan = symmetry.map_or_else(ReductionPlan::default, |it| scalarsets(it.name()));
     ReductionStack::of(
         ProgramForm::written(interp),
         &plan,
-        &|| unreachable!("nobody chooses steps"),
+        &|| unreachable!("no reduction chooses transitions"),
         &AnalysisBudget::largest(),
     )
 }
 
-/// A reduction that does as it is told.
-struct Planted {
+/// A reduction with chosen traits.
+struct FakeReduction {
     kind: ReductionKind,
-    lost: &'static [PropertyClass],
+    not_preserved: &'static [PropertyClass],
     chains: usize,
 }
 
-impl<'m> Reduction<'m> for Planted {
+impl<'m> Reduction<'m> for FakeReduction {
     fn name(&self) -> String {
         format!("{:?}", self.kind)
     }
 
     fn traits(&self) -> ReductionTraits {
-        let preserves =
-            self.lost.iter().fold(PreservedProperties::ALL, |kept, &lost| kept.without(lost));
+        let preserves = self
+            .not_preserved
+            .iter()
+            .fold(PreservedProperties::ALL, |kept, &not_preserved| kept.without(not_preserved));
         ReductionTraits::new(Vec::new(), self.kind, preserves)
     }
 
@@ -272,13 +274,16 @@ impl<'m> Reduction<'m> for Planted {
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         match self.chains {
             0 => model,
-            most => Box::new(Chains { model, most }),
+            max_steps => Box::new(ChainModel { model, max_steps }),
         }
     }
 }
 
-fn planted<'m>(kind: ReductionKind, lost: &'static [PropertyClass]) -> Box<dyn Reduction<'m> + 'm> {
-    Box::new(Planted { kind, lost, chains: 0 })
+fn fake_reduction<'m>(
+    kind: ReductionKind,
+    not_preserved: &'static [PropertyClass],
+) -> Box<dyn Reduction<'m> + 'm> {
+    Box::new(FakeReduction { kind, not_preserved, chains: 0 })
 }
 
 const KINDS: [ReductionKind; 4] = [
@@ -289,19 +294,19 @@ const KINDS: [ReductionKind; 4] = [
 ];
 
 #[test]
-fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
+fn stacks_have_a_fixed_order_and_preserve_the_common_properties() {
     let stack = ReductionStack::new(vec![
-        planted(ReductionKind::Representative, &[]),
-        planted(ReductionKind::Choice, &[PropertyClass::Depth]),
-        planted(ReductionKind::Pruning, &[PropertyClass::Deadlocks]),
-        planted(ReductionKind::Choice, &[]),
-        planted(ReductionKind::Product, &[]),
+        fake_reduction(ReductionKind::Representative, &[]),
+        fake_reduction(ReductionKind::Choice, &[PropertyClass::Depth]),
+        fake_reduction(ReductionKind::Pruning, &[PropertyClass::Deadlocks]),
+        fake_reduction(ReductionKind::Choice, &[]),
+        fake_reduction(ReductionKind::Product, &[]),
     ]);
     assert_eq!(stack.names(&KINDS), ["Choice", "Product", "Pruning", "Representative"]);
-    let told = stack.summaries(&Counters::default());
-    let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
+    let summaries = stack.summaries(&Counters::default());
+    let names: Vec<_> = summaries.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Choice", "Pruning", "Representative"]);
-    let kept: Vec<_> =
+    let preserved: Vec<_> =
         PropertyClass::ALL.into_iter().filter(|&it| stack.preserves().has(it)).collect();
     let expected = [
         PropertyClass::StepErrors,
@@ -310,28 +315,30 @@ fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
         PropertyClass::StutteringClaims,
         PropertyClass::StutterInvariant,
     ];
-    assert_eq!(kept, expected);
-    let words = "errors in steps, invariants, claims, LTL without next";
-    assert_eq!(stack.preserves().to_string(), words);
+    assert_eq!(preserved, expected);
+    let description = "errors in steps, invariants, claims, LTL without next";
+    assert_eq!(stack.preserves().to_string(), description);
     assert_eq!(ReductionStack::default().preserves().to_string(), "everything");
-    let [refused] = stack.refusals() else { panic!("one is there twice") };
-    assert_eq!(refused.name, "Choice");
-    assert_eq!(refused.reason, NotApplied::AlreadyChosen("Choice".into()));
+    let [refusal] = stack.refusals() else { panic!("a reduction occurs twice") };
+    assert_eq!(refusal.name, "Choice");
+    assert_eq!(refusal.reason, NotApplied::AlreadyChosen("Choice".into()));
 }
 
 #[test]
-fn a_claim_refuses_to_come_after_what_leaves_steps_out() {
-    let interp = claimed("done = 2");
+fn claims_that_count_transitions_are_refused_with_choices_of_transitions() {
+    let interp = with_claim("done = 2");
     let claim = spillway::reduce::claim::NeverClaim::of(&interp).unwrap();
-    // But not after what keeps the claims that do not count them.
-    let knows = ReductionStack::new(vec![
+    // A choice that preserves stuttering claims is accepted.
+    let accepted = ReductionStack::new(vec![
         Box::new(claim.clone()),
-        planted(ReductionKind::Choice, &[PropertyClass::Claims]),
+        fake_reduction(ReductionKind::Choice, &[PropertyClass::Claims]),
     ]);
-    assert_eq!(knows.names(&KINDS), ["Choice", "never claim p"]);
-    let both =
-        planted(ReductionKind::Choice, &[PropertyClass::Claims, PropertyClass::StutteringClaims]);
-    let stack = ReductionStack::new(vec![Box::new(claim), both]);
+    assert_eq!(accepted.names(&KINDS), ["Choice", "never claim p"]);
+    let choice = fake_reduction(
+        ReductionKind::Choice,
+        &[PropertyClass::Claims, PropertyClass::StutteringClaims],
+    );
+    let stack = ReductionStack::new(vec![Box::new(claim), choice]);
     assert_eq!(stack.names(&KINDS), ["Choice"]);
     assert!(
         stack.refusals()[0].reason.to_string().contains("it counts transitions"),
@@ -340,15 +347,15 @@ fn a_claim_refuses_to_come_after_what_leaves_steps_out() {
     );
 }
 
-/// All that a search of a model finds, and its counterexamples, replayed by the unreduced one.
-fn explored(model: &dyn StateSpace) -> spillway::search::SearchOutcome {
+/// Returns the outcome of a search that does not stop at violations.
+fn search_in_memory(model: &dyn StateSpace) -> spillway::search::SearchOutcome {
     let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     memory::search(model, &limits).unwrap()
 }
 
 #[test]
-fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
+fn symmetry_combines_with_symmetric_claims() {
     for (condition, violated) in [
         ("done = 2", true),
         ("done > 3", false),
@@ -358,26 +365,31 @@ fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
         ("exists p: P do exists q: P do p != q & at[p] = 1 & at[q] = 3 end end", true),
         ("forall p: P do forall q: P do p = q -> at[p] != at[q] end end", false),
     ] {
-        let interp = claimed(condition);
-        let plain = stacked(&interp, None);
-        let whole = explored(&*plain.wrap(Box::new(&interp)));
-        let stack = stacked(&interp, Some(SymmetryEffort::Exact));
+        let interp = with_claim(condition);
+        let claim_only = stack_with(&interp, None);
+        let full = search_in_memory(&*claim_only.wrap(Box::new(&interp)));
+        let stack = stack_with(&interp, Some(SymmetryEffort::Exact));
         assert_eq!(stack.names(&KINDS), ["never claim p", "symmetry exact"]);
         assert!(stack.refusals().is_empty());
         let reduced = stack.wrap(Box::new(&interp));
-        let fewer = explored(&*reduced);
+        let reduced_outcome = search_in_memory(&*reduced);
         assert_eq!(
-            whole.verdict,
+            full.verdict,
             if violated { SearchVerdict::Violated } else { SearchVerdict::Verified }
         );
-        assert_eq!(fewer.verdict, whole.verdict, "{condition}");
-        assert_eq!(fewer.levels.len(), whole.levels.len(), "{condition}");
-        assert!(fewer.states() * 2 < whole.states(), "{} of {}", fewer.states(), whole.states());
+        assert_eq!(reduced_outcome.verdict, full.verdict, "{condition}");
+        assert_eq!(reduced_outcome.levels.len(), full.levels.len(), "{condition}");
+        assert!(
+            reduced_outcome.states() * 2 < full.states(),
+            "{} of {}",
+            reduced_outcome.states(),
+            full.states()
+        );
         let levels = |outcome: &spillway::search::SearchOutcome| -> Vec<_> {
             outcome.findings.iter().map(|(check, found)| (check, found.level)).collect()
         };
-        assert_eq!(levels(&fewer), levels(&whole), "{condition}");
-        counterexamples_replay(&*reduced, &fewer);
+        assert_eq!(levels(&reduced_outcome), levels(&full), "{condition}");
+        assert_counterexamples_replay(&*reduced, &reduced_outcome);
     }
 }
 
@@ -398,43 +410,43 @@ const HOMES: &str = "
     function owns(p: P): boolean; begin return at[p] = p; end;";
 
 #[test]
-fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
-    let apart = "the never claim p may distinguish symmetric elements";
+fn symmetry_is_refused_with_asymmetric_claims() {
+    let distinguishes = "the never claim p may distinguish symmetric elements";
     let fails = "the never claim p may end in an error when it is evaluated";
-    for (condition, why) in [
+    for (condition, reason) in [
         ("exists p: P do at[p] = p end", None),
         ("exists p: P do at[p] = nowhere & !seen[p] end", None),
         ("exists p: P do !isundefined(last) & last = p & seen[p] end", None),
         ("seen[nowhere] & !seen[home]", None),
-        // Of the last one alone, and that may be undefined; but there is only one.
+        // It reads one element that may be undefined, and there is only one such read.
         ("at[last] = home", None),
-        // Of one after the other.
+        // It reads one element after another.
         ("exists p: P do at[p] = home | at[last] = p end", Some(fails)),
-        ("exists p: P do owns(p) end", Some(apart)),
-        ("multisetcount(i: bag, !isundefined(bag[i].who)) = 1", Some(apart)),
+        ("exists p: P do owns(p) end", Some(distinguishes)),
+        ("multisetcount(i: bag, !isundefined(bag[i].who)) = 1", Some(distinguishes)),
     ] {
-        let interp = claimed_of(&format!("{HOMES} invariant \"p\" {condition};"));
-        let stack = stacked(&interp, Some(SymmetryEffort::Exact));
-        let refused: Vec<_> =
+        let interp = program_with_claim(&format!("{HOMES} invariant \"p\" {condition};"));
+        let stack = stack_with(&interp, Some(SymmetryEffort::Exact));
+        let refusals: Vec<_> =
             stack.refusals().iter().map(|it| (it.name.clone(), it.reason.to_string())).collect();
-        let expected = why.map(|why| ("symmetry exact".to_owned(), why.to_owned()));
-        assert_eq!(refused, Vec::from_iter(expected), "{condition}");
+        let expected = reason.map(|reason| ("symmetry exact".to_owned(), reason.to_owned()));
+        assert_eq!(refusals, Vec::from_iter(expected), "{condition}");
     }
 }
 
-/// No language lets one write such a condition.
+/// No language can express such a condition.
 #[test]
-fn symmetry_is_left_out_where_a_claim_gives_elements_numbers() {
-    let is_refused = |condition: &str, by: fn(&mut Expr) -> &mut i64, number: i64| {
-        let claimed = claimed_of(&format!("{HOMES} invariant \"p\" {condition};"));
-        let mut program = claimed.program().clone();
+fn symmetry_is_refused_with_claims_that_number_elements() {
+    let is_refused = |condition: &str, constant_in: fn(&mut Expr) -> &mut i64, number: i64| {
+        let interp = program_with_claim(&format!("{HOMES} invariant \"p\" {condition};"));
+        let mut program = interp.program().clone();
         let [property] = program.properties.keys().collect::<Vec<_>>()[..] else { panic!("two") };
         let PropertyKind::Claim(claim) = &mut program.properties[property].kind else {
             panic!("no claim")
         };
-        *by(claim.moves[1].action.guard.as_mut().unwrap()) = number;
+        *constant_in(claim.moves[1].action.guard.as_mut().unwrap()) = number;
         let interp = Interp::new(program).unwrap();
-        !stacked(&interp, Some(SymmetryEffort::Exact)).refusals().is_empty()
+        !stack_with(&interp, Some(SymmetryEffort::Exact)).refusals().is_empty()
     };
     fn value(expr: &mut Expr) -> &mut i64 {
         match &mut expr.kind {
@@ -455,35 +467,42 @@ fn symmetry_is_left_out_where_a_claim_gives_elements_numbers() {
 }
 
 #[test]
-fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
+fn a_compound_step_is_lifted_through_all_reductions_of_the_stack() {
     let text = format!("{RING} invariant \"early\" done < 3;");
     let interp = Interp::new(program(&text)).unwrap();
-    let (whole, limits) = (explored(&interp), CheckSelection::default());
-    for most in [1, 2, 7] {
+    let (full, limits) = (search_in_memory(&interp), CheckSelection::default());
+    for max_steps in [1, 2, 7] {
         let symmetry =
             Symmetry::of(interp.program(), interp.layout(), SymmetryEffort::Exact).unwrap();
         let stack = ReductionStack::new(vec![
             Box::new(symmetry),
-            Box::new(Planted {
+            Box::new(FakeReduction {
                 kind: ReductionKind::Pruning,
-                lost: &[PropertyClass::Depth],
-                chains: most,
+                not_preserved: &[PropertyClass::Depth],
+                chains: max_steps,
             }),
         ]);
         let reduced = stack.wrap(Box::new(&interp));
-        let fewer = explored(&*reduced);
-        assert_eq!(fewer.verdict, whole.verdict);
-        let alone = stacked(&interp, Some(SymmetryEffort::Exact)).wrap(Box::new(&interp));
-        assert!(fewer.levels.len() < explored(&*alone).levels.len(), "no chain was passed by");
-        assert!(limits.any_selected(&*reduced, &fewer.findings));
-        counterexamples_replay(&*reduced, &fewer);
+        let reduced_outcome = search_in_memory(&*reduced);
+        assert_eq!(reduced_outcome.verdict, full.verdict);
+        let symmetry_only =
+            stack_with(&interp, Some(SymmetryEffort::Exact)).wrap(Box::new(&interp));
+        assert!(
+            reduced_outcome.levels.len() < search_in_memory(&*symmetry_only).levels.len(),
+            "no chain was passed by"
+        );
+        assert!(limits.any_selected(&*reduced, &reduced_outcome.findings));
+        assert_counterexamples_replay(&*reduced, &reduced_outcome);
     }
 }
 
-/// Has every counterexample replayed by the model that is not reduced, to where something fails.
-fn counterexamples_replay(model: &dyn StateSpace, expected: &spillway::search::SearchOutcome) {
+/// Checks that the unreduced model replays every counterexample, and that its last state has the violation.
+fn assert_counterexamples_replay(
+    model: &dyn StateSpace,
+    expected: &spillway::search::SearchOutcome,
+) {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
-    for trace in crate::support::stored::replayed(model, expected, &limits) {
+    for trace in crate::support::stored::replay_in_all_stores(model, expected, &limits) {
         let last = trace.states.last().unwrap();
         let violated = model.description().violations(last);
         assert!(violated.contains(&trace.check), "{:?}", trace.check);

@@ -3,7 +3,9 @@
 //!
 //! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
-use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
+use crate::support::lockstep::{
+    self, check_random_models, check_resumed_reduction, check_rewriting, choose, load,
+};
 use crate::support::reductions::{bisimilar, dead};
 use crate::support::{Random, is_large};
 use spillway::Check;
@@ -13,12 +15,12 @@ use spillway::reduce::equivalent_locations::LocationMerging;
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use std::fmt::Write;
 
-fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, ReductionPlan::of(["states"]))
+fn state_counts(language: &str, text: &str) -> (usize, usize) {
+    lockstep::state_counts(language, text, ReductionPlan::of(["states"]))
 }
 
-/// How many locations are one with an earlier one.
-fn joined(language: &str, text: &str) -> usize {
+/// Returns the number of locations that are merged with earlier ones.
+fn merged_locations(language: &str, text: &str) -> usize {
     let model = load(language, text);
     let Some(rewritten) =
         model.rewritten(&ReductionPlan::of(["states"]), &AnalysisBudget::largest())
@@ -29,58 +31,58 @@ fn joined(language: &str, text: &str) -> usize {
     locations.iter().map(|it| it.others.len()).sum()
 }
 
-/// From `b` and `c` the same can be done: as written there are `a` with 0, 1 and 2, `b` with 1 and `c` with 2.
+/// `b` and `c` have the same actions. As written, `a` has 0, 1 and 2, `b` has 1, and `c` has 2.
 #[test]
-fn locations_with_equal_actions_are_one() {
+fn locations_with_equal_actions_are_merged() {
     let text = "process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; effect x = 1; },
         a -> c { guard x == 1; effect x = 1; }, b -> a { guard x == 1; }, c -> a { guard x == 1; }; } system async;";
-    assert_eq!(joined("dve", text), 1);
-    assert_eq!(both("dve", text), (4, 3));
+    assert_eq!(merged_locations("dve", text), 1);
+    assert_eq!(state_counts("dve", text), (4, 3));
 }
 
-/// Two ways of three locations each that say the same, one of them in the other order.
+/// Two paths of three locations with the same actions, one of them declared in reverse order.
 #[test]
-fn chains_are_one_from_the_first_location_on() {
+fn chains_are_merged_from_the_first_location_on() {
     let text = "process P { byte x; state a, b1, c1, d1, b2, c2, d2; init a; trans
         a -> b1 { guard x == 0; effect x = 1; }, a -> b2 { guard x == 0; effect x = 1; },
         b1 -> c1 { effect x = 2; }, b1 -> d1 { effect x = 3; }, c1 -> d1 { effect x = 4; }, d1 -> a { effect x = 0; },
         d2 -> a { effect x = 0; }, c2 -> d2 { effect x = 4; }, b2 -> d2 { effect x = 3; }, b2 -> c2 { effect x = 2; }; }
         system async;";
-    assert_eq!(joined("dve", text), 3);
-    assert_eq!(both("dve", text), (9, 5));
+    assert_eq!(merged_locations("dve", text), 3);
+    assert_eq!(state_counts("dve", text), (9, 5));
 }
 
-/// It begins at a location that is one with an earlier one.
+/// The initial location is merged with an earlier one.
 #[test]
-fn where_processes_begin_is_one_with_others() {
+fn initial_locations_are_merged() {
     let text = "process P { state a, b; init b; trans a -> b { }, b -> a { }; } system async;";
-    assert_eq!(both("dve", text), (2, 1));
+    assert_eq!(state_counts("dve", text), (2, 1));
     let text = "proctype C(bit x) { do :: x = 1; x = 1 od } init { run C(0); run C(1) }";
-    assert_eq!(joined("promela", text), 1);
-    let (whole, fewer) = both("promela", text);
-    assert!(fewer < whole, "{fewer} of {whole}");
+    assert_eq!(merged_locations("promela", text), 1);
+    let (full, reduced) = state_counts("promela", text);
+    assert!(reduced < full, "{reduced} of {full}");
 }
 
-/// What differs only in what it prints is the same.
+/// Actions that differ only in their output are equal.
 #[test]
-fn what_is_printed_tells_nothing_apart() {
+fn printed_output_does_not_prevent_merging() {
     let text = "byte x; active proctype P() { do :: x = 1; printf(\"one\"); x = 0 :: x = 1; printf(\"two\"); x = 0 od }";
-    assert_eq!(joined("promela", text), 2);
-    assert_eq!(both("promela", text), (5, 3));
+    assert_eq!(merged_locations("promela", text), 2);
+    assert_eq!(state_counts("promela", text), (5, 3));
 }
 
-/// After values are one, more actions are: `x` is only asked whether it is 0.
+/// Merged values make more actions equal: `x` is only compared with 0.
 #[test]
-fn values_come_first() {
+fn values_are_merged_before_locations() {
     let text = "byte t; process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; }, a -> c { guard x == 0; },
         b -> a { effect x = 1; }, c -> a { effect x = 2; }, a -> a { guard x != 0; effect x = 0; }; } system async;";
-    assert_eq!(joined("dve", text), 0);
-    assert_eq!(follow::both("dve", text, bisimilar()), (5, 3));
+    assert_eq!(merged_locations("dve", text), 0);
+    assert_eq!(lockstep::state_counts("dve", text, bisimilar()), (5, 3));
 }
 
-/// Models in each of which locations look alike to whoever forgets one way in which they are told apart; how many are one with
-/// others all the same.
-const TOLD_APART: &[(&str, &str, &str, usize)] = &[
+/// Models in which locations would be equal if one distinction were ignored, with the number of locations that are
+/// merged.
+const DISTINGUISHED_LOCATIONS: &[(&str, &str, &str, usize)] = &[
     ("a guard", "dve", "process P { byte x; state a, b, c, d; init a; trans a -> b { }, a -> c { },
         b -> d { guard x == 0; }, c -> d { guard x == 1; }; } system async;", 0),
     ("an effect", "dve", "byte g; process P { state a, b, c, d; init a; assert d: g < 2; trans a -> b { }, a -> c { },
@@ -90,26 +92,26 @@ const TOLD_APART: &[(&str, &str, &str, usize)] = &[
         process Q { byte y; state q; init q; assert q: y < 2; trans q -> q { sync c?y; }; } system async;", 0),
     ("sending and receiving", "dve", "channel {byte} c[1]; process P { byte x; state a, b, d; init a; trans a -> b { }, a -> d { },
         b -> a { sync c!x; }, d -> a { sync c?x; }; } system async;", 0),
-    ("where it leads", "dve", "process P { byte x; state a, b, c, d, e; init a; trans a -> b { }, a -> c { },
+    ("different targets", "dve", "process P { byte x; state a, b, c, d, e; init a; trans a -> b { }, a -> c { },
         b -> d { effect x = 1; }, c -> e { effect x = 1; }, d -> a { effect x = 0; }; } system async;", 0),
-    ("an assertion at one", "dve", "process P { byte x; state a, b, c; init a; assert c: x == 0;
+    ("an assertion at one location", "dve", "process P { byte x; state a, b, c; init a; assert c: x == 0;
         trans a -> b { effect x = 1; }, a -> c { effect x = 0; }, b -> a { effect x = 0; }, c -> a { effect x = 0; }; }
         system async;", 0),
-    ("who asks for one", "dve", "process P { state a, b, c; init a;
+    ("a location that a guard tests", "dve", "process P { state a, b, c; init a;
         trans a -> b { }, b -> c { }, c -> b { }; }
         process Q { state q, r; init q; trans q -> r { guard P.c; }; } system async;", 0),
     ("commitment", "dve", "byte g; process P { state a, b, c; init a; commit c;
         trans a -> b { }, a -> c { }, b -> a { effect g = 0; }, c -> a { effect g = 0; }; }
         process Q { state q, r; init q; assert r: g == 1; trans q -> r { effect g = 1; }, r -> q { }; } system async;", 0),
-    ("an error in one", "dve", "process P { byte x, y; state a, b, c; init a; trans a -> b { effect x = 0; }, a -> c { effect x = 0; },
+    ("a fault in one transition", "dve", "process P { byte x, y; state a, b, c; init a; trans a -> b { effect x = 0; }, a -> c { effect x = 0; },
         b -> a { effect y = 1 / x; }, c -> a { effect y = 1 / x; }; } system async;", 0),
-    ("an error in another that meets it", "dve", "channel {byte} r; process P { byte x; state a, b, c; init a;
+    ("a fault in the rendezvous partner", "dve", "channel {byte} r; process P { byte x; state a, b, c; init a;
         trans a -> b { }, a -> c { }, b -> a { sync r?x; }, c -> a { sync r?x; }; }
         process Q { byte y; state q; init q; trans q -> q { sync r!(1 / y); }; } system async;", 0),
-    ("a valid end", "promela", "chan c = [0] of { bit }; active proctype P() { if :: skip; end: c!1 :: skip; c!1 fi }", 0),
+    ("a valid end state", "promela", "chan c = [0] of { bit }; active proctype P() { if :: skip; end: c!1 :: skip; c!1 fi }", 0),
     ("an assertion", "promela", "byte x; active proctype P() { if :: x = 1; assert(x == 0) :: x = 1; assert(x == 0) fi }
         active proctype Q() { do :: x == 1 -> x = 0 od }", 0),
-    ("a label that is asked for", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
+    ("a label in a remote reference", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
         active proctype Q() { (P@L); assert(x == 1) }", 0),
     ("a claim", "promela", "byte x; active proctype P() { do :: x = 1; L: x = 0 :: x = 1; x = 0 od }
         never { do :: P@L -> break :: else od }", 0),
@@ -117,10 +119,10 @@ const TOLD_APART: &[(&str, &str, &str, usize)] = &[
     ("acceptance", "promela", "byte x; active proctype P() { do :: x = 1; accept: x = 0 :: x = 1; x = 0 od }", 0),
     ("atomic", "promela", "byte x; active proctype P() { do :: x = 1; atomic { x = 2; x = 3 }; x = 0 :: x = 1; x = 2; x = 3; x = 0 od }
         active proctype Q() { assert(x != 2) }", 2),
-    ("the first that is possible", "promela", "byte x; active proctype P() { do
+    ("the first enabled option of a d_step", "promela", "byte x; active proctype P() { do
         :: x = 0; d_step { skip; if :: x = 1 :: x = 2 fi }
         :: x = 0; d_step { skip; if :: x = 2 :: x = 1 fi } od } active proctype Q() { assert(x != 2) }", 1),
-    ("what comes before else", "promela", "byte x; active proctype P() { do
+    ("the options before `else`", "promela", "byte x; active proctype P() { do
         :: x < 2; if :: x == 0 -> x = 1 :: else -> x = 2 fi
         :: x < 2; if :: x == 1 -> x = 1 :: else -> x = 2 fi od } active proctype Q() { assert(x != 2) }", 2),
     ("an escape", "promela", "byte x; active proctype P() { if
@@ -129,26 +131,26 @@ const TOLD_APART: &[(&str, &str, &str, usize)] = &[
     ("else", "promela", "byte x; active proctype P() { do
         :: x < 3; if :: x < 1 -> x++ :: else -> x = 2 fi
         :: x < 3; if :: x < 1 -> x++ :: x < 3 -> x = 2 fi od } active proctype Q() { assert(x != 2) }", 2),
-    ("a process that is asked in vain", "promela", "byte x = 1; active proctype P() provided (8 / x > 0) { do
+    ("a `provided` clause that faults", "promela", "byte x = 1; active proctype P() provided (8 / x > 0) { do
         :: x = 0; x = 1 :: x = 0; x = 1 od }", 0),
 ];
 
 #[test]
-fn whatever_tells_locations_apart_keeps_them() {
+fn distinguished_locations_are_not_merged() {
     let mut found = Vec::new();
-    for (what, language, text, all_the_same) in TOLD_APART {
-        for by in [ReductionPlan::of(["states"]), bisimilar()] {
-            if let Err(error) = is_kept(language, text, &by) {
-                panic!("{what}: {error}");
+    for (case, language, text, expected) in DISTINGUISHED_LOCATIONS {
+        for plan in [ReductionPlan::of(["states"]), bisimilar()] {
+            if let Err(error) = check_rewriting(language, text, &plan) {
+                panic!("{case}: {error}");
             }
         }
-        found.push((*what, joined(language, text), *all_the_same));
+        found.push((*case, merged_locations(language, text), *expected));
     }
-    found.retain(|(_, joined, all_the_same)| joined != all_the_same);
+    found.retain(|(_, merged, expected)| merged != expected);
     assert_eq!(found, []);
 }
 
-/// A model of two processes of six locations each between which few actions lead.
+/// Generates two processes of six locations with few different actions.
 fn random_model(random: &mut Random) -> String {
     const LOCATIONS: [&str; 6] = ["a", "b", "d", "e", "f", "h"];
     let mut text = "byte g; channel {byte} c[1]; channel {byte} r;\n".to_owned();
@@ -156,13 +158,13 @@ fn random_model(random: &mut Random) -> String {
         let _ =
             write!(text, "process {process} {{ byte x; state {}; init a;", LOCATIONS.join(", "));
         if random.below(4) == 0 {
-            let _ = write!(text, " commit {};", one(random, &LOCATIONS));
+            let _ = write!(text, " commit {};", choose(random, &LOCATIONS));
         }
         if random.below(4) == 0 {
-            let _ = write!(text, " assert {}: x < 2;", one(random, &LOCATIONS));
+            let _ = write!(text, " assert {}: x < 2;", choose(random, &LOCATIONS));
         }
-        let names = format!("guard not {other}.{};", one(random, &LOCATIONS));
-        let says = [
+        let names = format!("guard not {other}.{};", choose(random, &LOCATIONS));
+        let actions = [
             "effect x = 1;",
             "effect x = 0;",
             "guard x == 0; effect g = 1;",
@@ -175,18 +177,18 @@ fn random_model(random: &mut Random) -> String {
             "effect g = g + 200;",
             "",
         ];
-        let few: Vec<_> = (0..3).map(|_| one(random, &says)).collect();
+        let chosen: Vec<_> = (0..3).map(|_| choose(random, &actions)).collect();
         let mut edges = Vec::new();
         for from in LOCATIONS {
             for _ in 0..1 + random.below(2) {
-                let says = match random.below(40) {
+                let action = match random.below(40) {
                     0 => &names,
-                    _ => one(random, &few),
+                    _ => choose(random, &chosen),
                 };
-                // Most lead to few.
+                // Most actions lead to three locations.
                 let all = if random.below(3) == 0 { &LOCATIONS[..] } else { &LOCATIONS[..3] };
-                let to = one(random, all);
-                edges.push(format!("  {from} -> {to} {{ {says} }}"));
+                let to = choose(random, all);
+                edges.push(format!("  {from} -> {to} {{ {action} }}"));
             }
         }
         let _ = writeln!(text, " trans\n{}; }}", edges.join(",\n"));
@@ -195,19 +197,19 @@ fn random_model(random: &mut Random) -> String {
 }
 
 #[test]
-fn random_models_follow_what_is_written() {
+fn rewritten_random_models_simulate_the_originals() {
     let mut random = Random::new(41);
     let count = if is_large() { 10_000 } else { 150 };
     let models = (0..count).map(|_| random_model(&mut random));
-    random_models_follow(models, ReductionPlan::of(["states"]), |it| {
+    check_random_models(models, ReductionPlan::of(["states"]), |it| {
         it.pass::<LocationMerging>().is_some()
     });
 }
 
-/// It preserves everything and says what it did; a search that goes on does as it did, and its counterexample is told in steps of the
-/// model as written, though they are other actions.
+/// The reduction preserves everything and reports its effect. A resumed search keeps it. Its counterexample has the
+/// actions of the model as written.
 #[test]
-fn a_search_keeps_which_locations_are_one() {
+fn a_resumed_search_keeps_merged_locations() {
     let text = "int n; process P { byte x; state a, b, c; init a; trans a -> b { effect x = 1; },
         a -> c { effect x = 2; }, b -> a { effect x = 0; }, c -> a { effect x = 0; }; }
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
@@ -217,12 +219,13 @@ fn a_search_keeps_which_locations_are_one() {
     let model = load("dve", text).with_plan(ReductionPlan::of(["states"]));
     let searched = model.searched();
     assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
-    let told = searched.stack().summaries(&Default::default());
-    assert_eq!(told[0].name, "bisimilar locations");
-    assert_eq!(told[0].effect.as_deref(), Some("2 locations merged with others"));
-    let by = |plan: ReductionPlan| ReductionConfig::from(plan);
-    goes_on_as_it_began(&model, by(ReductionPlan::of(["states"])), by(dead()), 1);
-    let found = Check::of_text(&model).reduce(by(ReductionPlan::of(["states"]))).run().unwrap();
-    let told = found.counterexample().unwrap().unwrap();
-    assert_eq!(told.depth(), 101);
+    let summaries = searched.stack().summaries(&Default::default());
+    assert_eq!(summaries[0].name, "bisimilar locations");
+    assert_eq!(summaries[0].effect.as_deref(), Some("2 locations merged with others"));
+    let config_of = |plan: ReductionPlan| ReductionConfig::from(plan);
+    check_resumed_reduction(&model, config_of(ReductionPlan::of(["states"])), config_of(dead()), 1);
+    let found =
+        Check::of_text(&model).reduce(config_of(ReductionPlan::of(["states"]))).run().unwrap();
+    let counterexample = found.counterexample().unwrap().unwrap();
+    assert_eq!(counterexample.depth(), 101);
 }

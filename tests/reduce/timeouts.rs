@@ -1,10 +1,10 @@
-//! Partial order where processes ask what others can do: `timeout`, `else`, questions about channels, `enabled`,
-//! priorities; and where channels are arguments, elements of arrays, or parts of messages.
+//! Partial order reduction of processes whose guards depend on other processes: `timeout`, `else`, predicates of
+//! channels, `enabled` and priorities. Channels are also arguments, elements of arrays, or parts of messages.
 //!
 //! The programs are random. The reduced searches must find the violations of the full search, and the chosen sets must
 //! be persistent. `SPILLWAY_LARGE` tries 3000 programs.
 
-use super::partial_order::{self, Census, OF_RANDOM, interp, is_reduced_well};
+use super::partial_order::{self, Census, RANDOM_PROGRAMS, check_reductions, interp};
 use super::sleep;
 use crate::support::{Random, is_large};
 use spillway::front::{Language, Options};
@@ -151,8 +151,8 @@ impl Writer {
             1 => "!timeout".into(),
             2 => format!("timeout || l == {value}"),
             3..=5 if !buffered.is_empty() => {
-                let asked = self.pick(&[" full", " empty", "nfull", "nempty"]);
-                format!("{asked}({})", self.pick(&buffered))
+                let predicate = self.pick(&[" full", " empty", "nfull", "nempty"]);
+                format!("{predicate}({})", self.pick(&buffered))
             }
             6 if !buffered.is_empty() => format!("{}?[{value}]", self.pick(&buffered)),
             7 if self.earlier > 0 && self.capacities.iter().all(|it| *it > 0) => {
@@ -183,7 +183,7 @@ fn load(text: &str) -> Option<TextModel> {
 }
 
 #[test]
-fn programs_that_ask_what_others_can_do_keep_their_verdicts() {
+fn programs_that_read_enabledness_keep_their_verdicts() {
     let (count, mut loaded) = (if is_large() { 3000 } else { 60 }, 0);
     let (census, asleep) = (Census::default(), sleep::Census::default());
     let mut constructs: BTreeMap<&str, u32> = BTreeMap::new();
@@ -191,11 +191,11 @@ fn programs_that_ask_what_others_can_do_keep_their_verdicts() {
         let text = Writer::program(seed);
         let Some(model) = load(&text) else { continue };
         loaded += 1;
-        let result = is_reduced_well(&model.interp, OF_RANDOM, &census)
-            .and_then(|()| sleep::keeps_all(&model.interp, 800, &asleep));
+        let result = check_reductions(&model.interp, RANDOM_PROGRAMS, &census)
+            .and_then(|()| sleep::check_states_and_verdicts(&model.interp, 800, &asleep));
         result.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-        let has = CONSTRUCTS.iter().filter(|(_, shown)| text.contains(shown));
-        has.for_each(|(name, _)| *constructs.entry(*name).or_default() += 1);
+        let present = CONSTRUCTS.iter().filter(|(_, shown)| text.contains(shown));
+        present.for_each(|(name, _)| *constructs.entry(*name).or_default() += 1);
     }
     census.show();
     println!("{loaded} of {count} programs: {constructs:?}");
@@ -203,36 +203,36 @@ fn programs_that_ask_what_others_can_do_keep_their_verdicts() {
     for (name, _) in CONSTRUCTS {
         assert!(constructs.contains_key(name), "no program has {name}");
     }
-    let Census { searched, fewer, violated, close } = census;
-    let enough = [(&searched, 500), (&fewer, 50), (&violated, 50), (&close, 100)];
-    for (found, least) in enough {
-        assert!(found.get() > least, "{} of {least}", found.get());
+    let Census { searched, fewer, violated, checked_choices } = census;
+    let minima = [(&searched, 500), (&fewer, 50), (&violated, 50), (&checked_choices, 100)];
+    for (found, minimum) in minima {
+        assert!(found.get() > minimum, "{} of {minimum}", found.get());
     }
 }
 
-/// Processes that work on their own while one waits for `timeout`: one order of their steps is enough, and the
-/// `timeout` comes after all of them.
+/// Independent processes, while one waits for `timeout`. One order of their steps suffices, and the `timeout` follows
+/// all of them.
 #[test]
-fn a_timeout_alone_makes_nothing_dependent() {
+fn a_timeout_alone_creates_no_dependence() {
     let text = "byte n; active [4] proctype P() { byte x; x = 1; x = 2; x = 3; x = 4 }
         active proctype Q() { timeout -> n = 1; assert(n == 0) }";
     let model = interp("promela", text);
-    let (whole, found) = partial_order::searched(&model, usize::MAX).unwrap();
-    let (reduced, kept) = partial_order::searched_by_default(&model);
-    assert!(whole.len() > 600, "{}", whole.len());
+    let (full, found) = partial_order::explore(&model, usize::MAX).unwrap();
+    let (reduced, reduced_violations) = partial_order::explore_by_default(&model);
+    assert!(full.len() > 600, "{}", full.len());
     assert!(reduced.len() < 40, "{}", reduced.len());
-    let names = |found: &partial_order::Found| found.keys().copied().collect::<Vec<_>>();
+    let names = |found: &partial_order::ViolationLevels| found.keys().copied().collect::<Vec<_>>();
     assert_eq!(names(&found).len(), 1);
-    assert_eq!(names(&found), names(&kept));
+    assert_eq!(names(&found), names(&reduced_violations));
 }
 
-/// A local step of one process and the start of another are independent, where both processes exist.
+/// A local step of one process and the start of another process are independent if both processes exist.
 #[test]
-fn starts_of_processes_leave_others_alone() {
+fn starts_of_processes_are_independent_of_local_steps() {
     let text = "byte n; proctype W(byte k) { byte x; x = k; x = 2; x = 3; n = n + x }
         init { run W(1); run W(2); run W(3) }";
     let model = interp("promela", text);
-    let (whole, _) = partial_order::searched(&model, usize::MAX).unwrap();
-    let (reduced, _) = partial_order::searched_by_default(&model);
-    assert!(reduced.len() * 3 < whole.len(), "{} of {}", reduced.len(), whole.len());
+    let (full, _) = partial_order::explore(&model, usize::MAX).unwrap();
+    let (reduced, _) = partial_order::explore_by_default(&model);
+    assert!(reduced.len() * 3 < full.len(), "{} of {}", reduced.len(), full.len());
 }

@@ -1,7 +1,7 @@
 //! Coverage: the number of executions of each action equals that of a plain enumeration of every transition of every
 //! state.
 
-use crate::support::follow::load;
+use crate::support::lockstep::load;
 use crate::support::memory::memory_beside_tests;
 use spillway::Check;
 use spillway::exec::ExecutionMode;

@@ -8,12 +8,12 @@ use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// Returns the models that are programs in a folder and its subfolders.
-pub fn models_below(folder: &Path) -> Vec<PathBuf> {
+pub fn find_models(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     let within = |entry: PathBuf| match entry.is_dir() {
-        true => models_below(&entry),
+        true => find_models(&entry),
         false => vec![entry],
     };
     let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
@@ -29,7 +29,7 @@ pub fn text_of(file: &Path) -> String {
 
 /// Returns the models, with their file names, in folders of the corpus that load with these options. If no corpus is
 /// configured, prints so and returns none.
-pub fn of_the_corpus(
+pub fn corpus_models(
     folders: &'static [&'static str],
     options: Options,
 ) -> impl Iterator<Item = (String, TextModel)> {
@@ -38,7 +38,7 @@ pub fn of_the_corpus(
         println!("skipped: SPILLWAY_CORPUS is not set");
     }
     let below =
-        |corpus| folders.iter().flat_map(move |it| models_below(&Path::new(&corpus).join(it)));
+        |corpus| folders.iter().flat_map(move |it| find_models(&Path::new(&corpus).join(it)));
     corpus.into_iter().flat_map(below).filter_map(move |file| {
         let name = file.to_string_lossy().into_owned();
         let mut sources = SourceMap::default();
@@ -50,7 +50,7 @@ pub fn of_the_corpus(
 }
 
 /// Returns the options under which the references of the corpus count: values wrap, and claims are omitted.
-pub fn as_counted() -> Options {
+pub fn reference_options() -> Options {
     let (overflow, claim) = (Some(OverflowRule::Wraps), ClaimChoice::Omit);
     Options { overflow, claim, ..Options::default() }
 }

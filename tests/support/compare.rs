@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 /// Checks that every executor agrees with the interpreter in these states (whole states, one after another). A new
 /// executor is added here.
 pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
-    let stepping = Retold::honestly(reference);
-    agree_at_the_start(reference, &stepping)?;
-    agree(reference, &stepping, states)?;
+    let restated = RestatedModel::unchanged(reference);
+    agree_at_the_start(reference, &restated)?;
+    agree(reference, &restated, states)?;
     // A program that is not compiled is interpreted anyway.
     if let Ok(jit) = Jit::new(reference) {
         agree_at_the_start(reference, &jit)?;
@@ -25,11 +25,11 @@ pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
     }
     // Either functions are compiled separately, or almost nothing is compiled. Only one of the two is tested, so that
     // tests with many programs see both often.
-    let by_themselves = CompileLimits { inlined: 0, ..CompileLimits::default() };
-    let hardly = CompileLimits { memory: HARDLY, ..CompileLimits::default() };
+    let separate_functions = CompileLimits { inlined: 0, ..CompileLimits::default() };
+    let almost_uncompiled = CompileLimits { memory: ALMOST_UNCOMPILED, ..CompileLimits::default() };
     let has_functions = !reference.program().functions.is_empty();
     let is_even = reference.digest()[0].is_multiple_of(2);
-    let limits = if has_functions && is_even { by_themselves } else { hardly };
+    let limits = if has_functions && is_even { separate_functions } else { almost_uncompiled };
     if let Ok(jit) = Jit::within(reference, limits) {
         agree(reference, &jit, states)?;
         steps_agree(reference, &jit, states)?;
@@ -38,7 +38,7 @@ pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
 }
 
 /// A memory limit in bytes under which only the smallest functions are compiled.
-const HARDLY: u64 = 60_000;
+const ALMOST_UNCOMPILED: u64 = 60_000;
 
 fn steps_agree(reference: &Interp, jit: &Jit, states: &[u8]) -> Agreement {
     let actions = reference.program().actions.len() as u32;
@@ -67,29 +67,29 @@ pub type Agreement = Result<(), TestCaseError>;
 pub fn agree_at_the_start(reference: &dyn StateSpace, other: &dyn StateSpace) -> Agreement {
     prop_assert_eq!(reference.width(), other.width());
     prop_assert_eq!(reference.bits(), other.bits());
-    let [told, others] = [reference.description(), other.description()];
-    prop_assert_eq!(told.properties(), others.properties());
+    let [expected, found] = [reference.description(), other.description()];
+    prop_assert_eq!(expected.properties(), found.properties());
     prop_assert_eq!(reference.write_masks(), other.write_masks());
     prop_assert_eq!(reference.digest(), other.digest());
-    prop_assert_eq!(told.starts(), others.starts());
+    prop_assert_eq!(expected.starts(), found.starts());
     let initial = |model: &dyn StateSpace| collect(model, usize::MAX, |out| model.initial(out));
     prop_assert_eq!(initial(reference), initial(other));
     Ok(())
 }
 
-/// Checks that both agree in each of `states` (whole states, one after another): expanded together, expanded one by one
-/// into a small buffer, and step by step.
+/// Checks that both agree in each of the concatenated `states`: expanded together, expanded one by one into a small
+/// buffer, and step by step.
 pub fn agree(reference: &dyn StateSpace, other: &dyn StateSpace, states: &[u8]) -> Agreement {
     let width = reference.width();
-    let [told, others] = [reference.description(), other.description()];
+    let [expected, found] = [reference.description(), other.description()];
     for state in states.chunks_exact(width) {
-        prop_assert_eq!(told.steps(state), others.steps(state), "from {:?}", state);
-        prop_assert_eq!(told.violations(state), others.violations(state), "in {:?}", state);
+        prop_assert_eq!(expected.steps(state), found.steps(state), "from {:?}", state);
+        prop_assert_eq!(expected.violations(state), found.violations(state), "in {:?}", state);
         blocks_agree(reference, other, state, 3 * width)?;
     }
     blocks_agree(reference, other, states, usize::MAX)?;
     if let Some(state) = states.chunks_exact(width).next() {
-        prop_assert_eq!(told.describe(state), others.describe(state));
+        prop_assert_eq!(expected.describe(state), found.describe(state));
     }
     Ok(())
 }
@@ -130,55 +130,55 @@ fn collect(model: &dyn StateSpace, limit: usize, ask: impl FnOnce(&mut Successor
     };
     let ExpansionOutcome { counters, findings, .. } =
         SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
-            .expect("room is always made");
+            .expect("`reserve` returns space");
     all.append(&mut buffer);
     (all, counters.candidates(), findings)
 }
 
-/// The description of a state: its steps and its violations.
-pub type Told = (Vec<StepDescription>, Vec<Violation>);
+/// The answers about a state: its steps and its violations.
+pub type StateAnswers = (Vec<StepDescription>, Vec<Violation>);
 
-/// Changes a description.
-pub type Retell = fn(&mut Told);
+/// A change of answers.
+pub type AnswerChange = fn(&mut StateAnswers);
 
-/// A model that repeats the description of another model: its expansions are built from the other's steps, so that both
-/// interfaces are compared. The description can be falsified, to test that a comparison detects differences.
-pub struct Retold<'a> {
+/// A model that repeats the answers of another model: its expansions are built from the other's steps, so that both
+/// interfaces are compared. The answers can be falsified, to test that a comparison detects differences.
+pub struct RestatedModel<'a> {
     model: &'a dyn SystemDescription,
     /// The change of the results of [`StateSpace::steps`] and [`StateSpace::violations`].
-    in_steps: Retell,
+    in_steps: AnswerChange,
     /// The change of the results of [`StateSpace::expand`].
-    in_expansions: Retell,
+    in_expansions: AnswerChange,
 }
 
-impl<'a> Retold<'a> {
+impl<'a> RestatedModel<'a> {
     /// Creates a model without changes.
-    pub fn honestly(model: &'a dyn SystemDescription) -> Self {
-        Self::falsely(model, |_| {}, |_| {})
+    pub fn unchanged(model: &'a dyn SystemDescription) -> Self {
+        Self::falsified(model, |_| {}, |_| {})
     }
 
     /// Creates a model with changes of its steps and of its expansions.
-    pub fn falsely(
+    pub fn falsified(
         model: &'a dyn SystemDescription,
-        in_steps: Retell,
-        in_expansions: Retell,
+        in_steps: AnswerChange,
+        in_expansions: AnswerChange,
     ) -> Self {
         Self { model, in_steps, in_expansions }
     }
 
-    /// Returns the true description of a state.
-    pub fn told(model: &dyn SystemDescription, state: &[u8]) -> Told {
+    /// Returns the true answers about a state.
+    pub fn true_answers(model: &dyn SystemDescription, state: &[u8]) -> StateAnswers {
         (model.steps(state), model.violations(state))
     }
 
-    fn retold(&self, retell: Retell, state: &[u8]) -> Told {
-        let mut told = Self::told(self.model, state);
-        retell(&mut told);
-        told
+    fn changed_answers(&self, change: AnswerChange, state: &[u8]) -> StateAnswers {
+        let mut answers = Self::true_answers(self.model, state);
+        change(&mut answers);
+        answers
     }
 }
 
-fn tell(steps: Vec<StepDescription>, state: &[u8], out: &mut SuccessorSink) {
+fn record_steps(steps: Vec<StepDescription>, state: &[u8], out: &mut SuccessorSink) {
     for step in steps {
         match step.outcome {
             StepOutcome::Successor(successor) => out.candidate(&successor),
@@ -189,7 +189,7 @@ fn tell(steps: Vec<StepDescription>, state: &[u8], out: &mut SuccessorSink) {
     }
 }
 
-impl StateSpace for Retold<'_> {
+impl StateSpace for RestatedModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -199,13 +199,13 @@ impl StateSpace for Retold<'_> {
     }
 
     fn initial(&self, out: &mut SuccessorSink) {
-        tell(self.model.starts(), &vec![0; self.width()], out);
+        record_steps(self.model.starts(), &vec![0; self.width()], out);
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
-            let (steps, checks) = self.retold(self.in_expansions, state);
-            tell(steps, state, out);
+            let (steps, checks) = self.changed_answers(self.in_expansions, state);
+            record_steps(steps, state, out);
             checks.into_iter().for_each(|check| out.record_finding(check, state));
         }
     }
@@ -227,9 +227,9 @@ impl StateSpace for Retold<'_> {
     }
 }
 
-impl SystemDescription for Retold<'_> {
+impl SystemDescription for RestatedModel<'_> {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
-        self.retold(self.in_steps, state).0
+        self.changed_answers(self.in_steps, state).0
     }
 
     fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
@@ -245,7 +245,7 @@ impl SystemDescription for Retold<'_> {
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Violation> {
-        self.retold(self.in_steps, state).1
+        self.changed_answers(self.in_steps, state).1
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, spillway::model::StateValue)> {

@@ -10,64 +10,72 @@ use spillway::model::{
 use std::collections::BTreeSet;
 
 /// The result of a step: a state or an error.
-pub type Came = Result<Vec<u8>, FaultKind>;
+pub type StepResult = Result<Vec<u8>, FaultKind>;
 
 /// An executor of single action instances of a program.
-pub enum Taker<'a> {
+pub enum InstanceExecutor<'a> {
     /// Without dynamic processes, each instance has its own program.
     Alone(Vec<Interp>),
     /// With dynamic processes, the interpreter selects the instance.
     Among(&'a Interp, InterpSelector<'a>),
 }
 
-impl<'a> Taker<'a> {
-    pub fn new(model: &'a Interp, instances: &ActionInstances) -> Taker<'a> {
+impl<'a> InstanceExecutor<'a> {
+    pub fn new(model: &'a Interp, instances: &ActionInstances) -> InstanceExecutor<'a> {
         match model.program().has_dynamic_processes() {
-            true => Taker::Among(model, model.selector().expect("its instances are numbered")),
+            true => InstanceExecutor::Among(
+                model,
+                model.selector().expect("its instances are numbered"),
+            ),
             false => {
                 let all = (0..instances.count()).map(|it| instances.get(InstanceId(it)).unwrap());
-                Taker::Alone(all.map(|it| interp(only(model.program(), instances, it))).collect())
+                InstanceExecutor::Alone(
+                    all.map(|it| interp(single_instance_program(model.program(), instances, it)))
+                        .collect(),
+                )
             }
         }
     }
 
     /// Returns all results of an instance in a state; none if it is not enabled.
-    pub fn take(&self, instance: InstanceId, state: &[u8]) -> BTreeSet<Came> {
+    pub fn execute(&self, instance: InstanceId, state: &[u8]) -> BTreeSet<StepResult> {
         match self {
-            Taker::Alone(programs) => taken(&programs[instance.0 as usize], state),
-            Taker::Among(model, selector) => chosen(model, selector, instance, state),
+            InstanceExecutor::Alone(programs) => execute_all(&programs[instance.0 as usize], state),
+            InstanceExecutor::Among(model, selector) => {
+                execute_selected(model, selector, instance, state)
+            }
         }
     }
 }
 
 /// Returns all results of a selected instance.
-fn chosen(
+fn execute_selected(
     model: &Interp,
     selector: &InterpSelector,
     instance: InstanceId,
     state: &[u8],
-) -> BTreeSet<Came> {
+) -> BTreeSet<StepResult> {
     let mut sets = selector.instances().sets();
     sets.clear(1);
     sets.insert(0, instance);
     let mut states = Vec::new();
     let run = |out: &mut SuccessorSink| selector.expand_chosen(state, &sets, out);
     let collected = SuccessorSink::collect(model.width(), &mut states, run).unwrap();
-    let mut came: BTreeSet<Came> =
+    let mut results: BTreeSet<StepResult> =
         states.chunks_exact(model.width()).map(|it| Ok(it.to_vec())).collect();
     for (check, _) in collected.findings.iter() {
         if let Violation::Fault(kind, _) = check {
-            came.insert(Err(kind));
+            results.insert(Err(kind));
         }
     }
-    came
+    results
 }
 
 pub fn interp(program: Program) -> Interp {
-    Interp::as_declared(program).expect("a part of what is executed can be executed")
+    Interp::as_declared(program).expect("a part of an executable program is executable")
 }
 
-fn came(outcome: StepOutcome) -> Came {
+fn step_result(outcome: StepOutcome) -> StepResult {
     match outcome {
         StepOutcome::Successor(state) => Ok(state),
         StepOutcome::Fault(fault) => Err(fault.kind),
@@ -75,25 +83,29 @@ fn came(outcome: StepOutcome) -> Came {
 }
 
 /// Returns all results of the actions of a program.
-pub fn taken(model: &Interp, state: &[u8]) -> BTreeSet<Came> {
+pub fn execute_all(model: &Interp, state: &[u8]) -> BTreeSet<StepResult> {
     let actions = model.program().actions.len() as u32;
     let steps = model.steps(state).into_iter().filter(|step| step.action < actions);
-    steps.map(|step| came(step.outcome)).collect()
+    steps.map(|step| step_result(step.outcome)).collect()
 }
 
 /// Returns a program with only this action instance.
-fn only(program: &Program, instances: &ActionInstances, instance: ActionInstance) -> Program {
+fn single_instance_program(
+    program: &Program,
+    instances: &ActionInstances,
+    instance: ActionInstance,
+) -> Program {
     let mut alone = program.clone();
     let sides: Vec<InstanceSide> = instance.sides().collect();
     let actions: Vec<Action> = (sides.into_iter())
-        .map(|side| fixed(program, &mut alone, side, instances.values(side)))
+        .map(|side| with_fixed_parameters(program, &mut alone, side, instances.values(side)))
         .collect();
     alone.actions = actions.into_iter().collect();
     alone
 }
 
 /// Returns an action whose parameters have one value each.
-pub fn fixed(
+pub fn with_fixed_parameters(
     program: &Program,
     into: &mut Program,
     side: InstanceSide,
@@ -108,7 +120,7 @@ pub fn fixed(
 }
 
 /// Returns a program that has a transition exactly if the guard, or the communication, of this side alone permits it.
-pub fn judging(
+pub fn guard_program(
     program: &Program,
     instances: &ActionInstances,
     side: InstanceSide,
@@ -116,7 +128,7 @@ pub fn judging(
     communication: Option<Communication>,
 ) -> Interp {
     let mut alone = program.clone();
-    let action = fixed(program, &mut alone, side, instances.values(side));
+    let action = with_fixed_parameters(program, &mut alone, side, instances.values(side));
     let action = Action { edge: None, guard, communication, body: Vec::new(), ..action };
     alone.actions = [action].into_iter().collect();
     alone.properties = Default::default();

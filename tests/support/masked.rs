@@ -10,9 +10,9 @@ pub fn masked(out: &str) -> String {
         }
         is_found = lines.last().unwrap().starts_with("  found    ");
     }
-    let ends_in_time =
+    let has_time =
         |it: &&mut String| it.starts_with("  found    ") || it.starts_with("test result: ");
-    for line in lines.iter_mut().filter(ends_in_time) {
+    for line in lines.iter_mut().filter(has_time) {
         if let Some((counts, _)) = line.rsplit_once("; ") {
             *line = format!("{counts}; *");
         }

@@ -4,9 +4,9 @@
 pub mod agree;
 pub mod collection;
 pub mod error_message;
-pub mod follow;
-pub mod lazy;
+pub mod lockstep;
 pub mod memory;
+pub mod postponing_model;
 pub mod promises;
 pub mod reductions;
 pub mod stored;

@@ -1,4 +1,4 @@
-//! Expectations in the headers of our models, one line for each configuration:
+//! Expectations in the headers of the models, one line for each configuration:
 //!
 //! ```text
 //! // expect: [NAME=VALUE ...] [symmetry=...] verdict=... [kind=... depth=...] states=...
@@ -12,7 +12,7 @@
 //! // runs: [NAME=VALUE ...] verdict=verified states=... transitions=... | --acceptance|--non-progress
 //! ```
 //!
-//! `--fair weak` comes first if only weakly fair runs are checked. Here counts are those of the product with the automaton.
+//! `--fair weak` comes first if only weakly fair runs are checked. Counts are those of the product with the automaton.
 //!
 //! Symmetry reduction is off unless the line says `symmetry=exact` or `symmetry=fast`. A model with a never claim is
 //! searched with it. Counts are those of the whole state space; kind and depth are those of the shallowest violation.
@@ -24,11 +24,11 @@ use spillway::session::Fairness;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// One line of a header.
+/// An expectation from one line of a header.
 pub struct Promise {
     /// The file and line, for messages.
     pub place: String,
-    /// Whether it is a larger configuration.
+    /// Whether this is a larger configuration.
     pub large: bool,
     /// The reduction of symmetric states.
     pub symmetry: Option<SymmetryEffort>,
@@ -38,7 +38,7 @@ pub struct Promise {
     pub fields: BTreeMap<String, String>,
 }
 
-/// Returns the files of our models.
+/// Returns the files of the models under `models/`.
 pub fn models() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let folders = ["dve", "murphi", "pnml", "promela"].map(|language| folder.join(language));

@@ -31,13 +31,16 @@ pub fn for_checks(names: &[&str], checks: CheckSelection) -> ReductionPlan {
 }
 
 /// Returns a plan with a partial order reduction.
-pub fn by_way(way: impl Into<PartialOrderStrategy>) -> ReductionPlan {
-    ReductionPlan::new(way.into().into(), CheckSelection::ALL)
+pub fn partial_order_plan(strategy: impl Into<PartialOrderStrategy>) -> ReductionPlan {
+    ReductionPlan::new(strategy.into().into(), CheckSelection::ALL)
 }
 
 /// Returns a plan with a partial order reduction, for some checks.
-pub fn by_way_for(way: impl Into<PartialOrderStrategy>, checks: CheckSelection) -> ReductionPlan {
-    ReductionPlan { checks, ..by_way(way) }
+pub fn partial_order_plan_for(
+    strategy: impl Into<PartialOrderStrategy>,
+    checks: CheckSelection,
+) -> ReductionPlan {
+    ReductionPlan { checks, ..partial_order_plan(strategy) }
 }
 
 /// Returns the union of two plans, with the checks of the first one.

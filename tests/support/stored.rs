@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Returns ComBack with every kind of cache, some too small to be useful, and with hashes so short that every state
 /// collides with many others.
-fn combacks() -> impl Iterator<Item = StateStorage> {
+fn comback_storages() -> impl Iterator<Item = StateStorage> {
     let settings = |hash_bits, kind, states, groups| {
         let cache = StateCacheConfig { kind, size: CacheSize::States(states) };
         StateStorage::Comback(CombackSettings { hash_bits, cache, groups })
@@ -43,7 +43,7 @@ pub fn storages(model: &dyn StateSpace) -> Vec<StateStorage> {
         // The table comes from data unrelated to the model.
         Codec::Huffman(Arc::new(HuffmanCode::train(&uneven, HuffmanTables::Columns))),
     ];
-    codecs.into_iter().map(StateStorage::Sorted).chain(combacks()).collect()
+    codecs.into_iter().map(StateStorage::Sorted).chain(comback_storages()).collect()
 }
 
 /// Searches to the end, in sessions that stop at a checkpoint after each of `pauses` states. The sessions use `models`
@@ -59,11 +59,11 @@ pub fn search(
     // With pauses, it writes as many checkpoints as possible, also inside levels.
     let every = if pauses.is_empty() { 3600 } else { 0 };
     let mut last = SearchOutcome::default();
-    for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+    for (session, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
         let control = SearchControl::new(Duration::from_secs(every), None);
         let limits = SearchLimits { max_states: Some(*pause), ..limits.clone() };
-        let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
-        let mut search = match sitting {
+        let (model, plan) = (models[session % models.len()], plans[session % plans.len()]);
+        let mut search = match session {
             0 => {
                 let (limits, control) = (&limits, &control);
                 let search = StoredSearch { plan, limits, control, storage };
@@ -129,7 +129,7 @@ pub fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &S
 }
 
 /// Returns the part of an outcome that does not depend on the store: ComBack reports another witness of the same depth.
-pub fn comparable(
+pub fn without_comback_witnesses(
     outcome: &SearchOutcome,
     storage: &StateStorage,
 ) -> (SearchOutcome, Vec<(Violation, u64, u64)>) {
@@ -149,7 +149,7 @@ pub fn assert_same(
     storage: &StateStorage,
     what: &str,
 ) {
-    let [found, expected] = [found, expected].map(|it| comparable(it, storage));
+    let [found, expected] = [found, expected].map(|it| without_comback_witnesses(it, storage));
     let name = match storage {
         StateStorage::Comback(settings) => format!("{settings:?}"),
         StateStorage::Sorted(codec) => codec.name().to_owned(),
@@ -167,7 +167,7 @@ const STEPS: u64 = 50 * FEW_STEPS;
 
 /// Searches on disk in each store, replays every counterexample in the model without reductions, and returns them.
 /// ComBack is skipped if there are too many states or levels.
-pub fn replayed(
+pub fn replay_in_all_stores(
     model: &dyn StateSpace,
     expected: &SearchOutcome,
     limits: &SearchLimits,
@@ -178,11 +178,11 @@ pub fn replayed(
         StateStorage::Sorted(_) => true,
         StateStorage::Comback(it) => steps <= if it.hash_bits < 64 { FEW_STEPS } else { STEPS },
     });
-    replayed_in(&storages, model, expected, limits)
+    replay_in_stores(&storages, model, expected, limits)
 }
 
 /// Returns whether a check of this kind is selected, be it a violation or a goal.
-pub fn is_looked_for(model: &dyn StateSpace, checks: &CheckSelection, check: Violation) -> bool {
+pub fn is_selected(model: &dyn StateSpace, checks: &CheckSelection, check: Violation) -> bool {
     match check {
         Violation::Property(number) => {
             checks.checks_kind(model.description().properties()[number as usize].kind)
@@ -192,7 +192,7 @@ pub fn is_looked_for(model: &dyn StateSpace, checks: &CheckSelection, check: Vio
 }
 
 /// Does the same in some stores.
-pub fn replayed_in(
+pub fn replay_in_stores(
     storages: &[StateStorage],
     model: &dyn StateSpace,
     expected: &SearchOutcome,
@@ -204,7 +204,7 @@ pub fn replayed_in(
         let (found, disk) = search(&[model], storage, &[plan], &[], limits);
         assert_eq!(found.levels, expected.levels);
         // A finding that is not checked may have no counterexample: the reduction may have caused it.
-        let is_wanted = |check| is_looked_for(model, &limits.checks, check);
+        let is_wanted = |check| is_selected(model, &limits.checks, check);
         for trace in traces_of(model, &*disk, &found, is_wanted) {
             assert!(explained.starts().contains(&trace.steps[0]));
             for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {

@@ -2,7 +2,7 @@
 
 use super::blocks::{Block, BlockUse, blocks};
 use super::masked::masked;
-use super::unfigured::unfigured;
+use super::masked_rows::mask_row;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -303,7 +303,7 @@ const FIGURE_ROWS: [&str; 10] = [
 /// Returns a line of a page without the figures that differ each time.
 fn comparable(line: &str) -> String {
     if !FIGURE_ROWS.iter().any(|it| line.starts_with(it)) {
-        return unfigured(line);
+        return mask_row(line);
     }
     let has_figure = |word: &str| word.contains(|it: char| it.is_ascii_digit());
     let words = line.split_whitespace().map(|word| if has_figure(word) { "*" } else { word });

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_from_a_number_on_is_the_least_of_those() {
+    fn first_from_returns_the_least_member_from_a_number_on() {
         let mut set = vec![0; 4];
         [0, 3, 63, 64, 130, 255].into_iter().for_each(|it| insert(&mut set, it));
         for least in 0..300 {

@@ -152,7 +152,7 @@ mod tests {
     use spillway_base::random::mix;
 
     /// Computes the result of `refine` by examining all numbers until nothing changes.
-    fn refined(
+    fn refine_naively(
         blocks: &mut BlockPartition,
         seen: impl Fn(usize, &BlockPartition) -> Vec<Option<usize>>,
     ) {
@@ -165,45 +165,45 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_again_is_enough() {
+    fn refining_changed_blocks_only_gives_the_full_refinement() {
         for round in 0..300u64 {
             let random = |at: u64, below: u64| mix(round * 7919 + at) % below;
             let count = 1 + random(0, 40) as usize;
-            let leads: Vec<Vec<usize>> = (0..count as u64)
+            let successors: Vec<Vec<usize>> = (0..count as u64)
                 .map(|it| {
                     let ways = random(it * 31 + 1, 4);
                     (0..ways).map(|way| random(it * 31 + 2 + way, count as u64) as usize).collect()
                 })
                 .collect();
-            let mut seen_by = vec![Vec::new(); count];
-            for (from, to) in leads.iter().enumerate() {
-                to.iter().for_each(|&it| seen_by[it].push(from));
+            let mut predecessors = vec![Vec::new(); count];
+            for (from, to) in successors.iter().enumerate() {
+                to.iter().for_each(|&it| predecessors[it].push(from));
             }
             let marks: Vec<u64> = (0..count as u64).map(|it| random(it * 31 + 9, 2)).collect();
             let seen = |number: usize, blocks: &BlockPartition| {
-                let mut seen: Vec<_> = leads[number].iter().map(|&it| blocks.of(it)).collect();
+                let mut seen: Vec<_> = successors[number].iter().map(|&it| blocks.of(it)).collect();
                 seen.sort_unstable();
                 seen
             };
-            let (mut all, mut some) =
+            let (mut naive, mut refined_partition) =
                 (BlockPartition::single_block(count), BlockPartition::single_block(count));
-            all.split(&marks);
-            some.split(&marks);
-            refined(&mut all, seen);
-            some.refine(seen, &seen_by, &AnalysisBudget::largest()).unwrap();
-            assert_eq!(some.least_members(), all.least_members(), "{round}");
+            naive.split(&marks);
+            refined_partition.split(&marks);
+            refine_naively(&mut naive, seen);
+            refined_partition.refine(seen, &predecessors, &AnalysisBudget::largest()).unwrap();
+            assert_eq!(refined_partition.least_members(), naive.least_members(), "{round}");
         }
     }
 
     #[test]
-    fn a_long_chain_takes_work_in_proportion_to_its_length() {
+    fn work_for_a_chain_is_proportional_to_its_length() {
         let count = 50_000;
-        let seen_by: Vec<Vec<usize>> =
+        let predecessors: Vec<Vec<usize>> =
             (0..count).map(|it| Vec::from_iter(usize::checked_sub(it, 1))).collect();
         let seen = |number: usize, blocks: &BlockPartition| blocks.of(number + 1);
         let refine = |units| {
             let budget = AnalysisBudget::largest().with_limits(units, 0);
-            BlockPartition::single_block(count).refine(seen, &seen_by, &budget)
+            BlockPartition::single_block(count).refine(seen, &predecessors, &budget)
         };
         assert_eq!(refine(100 * count as u64), Ok(()));
         assert_eq!(refine(count as u64), Err(BudgetExceeded::Work));

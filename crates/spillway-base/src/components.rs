@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn circles_are_one_component_and_edges_lead_on() {
+    fn cycles_are_one_component_and_edges_lead_to_later_ones() {
         let edges = [(4, 0), (0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (5, 3)];
         let found = components(6, &edges);
         assert!(found[0] == found[1] && found[1] == found[2]);

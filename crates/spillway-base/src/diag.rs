@@ -134,9 +134,9 @@ mod tests {
             let lines: Vec<&str> = shown.lines().collect();
             assert!(lines.iter().all(|line| line.chars().count() <= 80), "{shown}");
             let caret = lines[3].find('^').unwrap();
-            let meant = &text[start as usize..][..length as usize];
-            assert!(lines[2][caret..].starts_with(meant), "{shown}");
-            assert!(lines[3].ends_with(&"^".repeat(meant.len())), "{shown}");
+            let marked = &text[start as usize..][..length as usize];
+            assert!(lines[2][caret..].starts_with(marked), "{shown}");
+            assert!(lines[3].ends_with(&"^".repeat(marked.len())), "{shown}");
         }
     }
 }

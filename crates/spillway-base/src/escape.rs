@@ -179,7 +179,7 @@ mod tests {
     const CLIPBOARD: &str = "\u{1b}]52;c;ZXZpbA==\u{7}";
 
     #[test]
-    fn nothing_reaches_a_terminal_that_it_obeys() {
+    fn control_sequences_do_not_reach_a_terminal() {
         assert_eq!(terminal("a\tb\nc"), "a\tb\nc");
         assert_eq!(line("a\tb\nc"), "a b c");
         let shown = "\\u{1b}]52;c;ZXZpbA==\\u{7}";
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn json_stays_the_same_value() {
+    fn escaped_json_has_the_same_value() {
         for text in [CLIPBOARD, "\u{7f}\u{9b}\u{202e} \"\\ </script>", "plain"] {
             let written = serde_json::to_string(text).unwrap();
             for escaped in [json(&written).into_owned(), json_in_html(&written)] {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_is_a_formula_and_numbers_stay() {
+    fn cells_are_no_formulas_and_numbers_are_unchanged() {
         for (text, cell) in [
             ("-3", "-3"),
             ("+1.5", "+1.5"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_graphs_and_diagrams_stay_within_their_line() {
+    fn texts_of_graphs_and_diagrams_do_not_leave_their_line() {
         assert_eq!(dot("a\"]; b [\n\\N"), "a\\\"]; b [ \\\\N");
         assert_eq!(hoa("a\" b\\"), "a\\\" b\\\\");
         assert_eq!(plant_uml("a\n!include /etc/passwd"), "a !include /etc/passwd");
@@ -239,22 +239,22 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_become_addresses() {
+    fn file_names_become_uris() {
         assert_eq!(uri("models/a b.pml"), "models/a%20b.pml");
         assert_eq!(uri("/tmp/ü.m"), "file:///tmp/%C3%BC.m");
     }
 
     #[test]
-    fn words_are_quoted_as_a_shell_reads_them() {
+    fn quoted_words_survive_a_shell() {
         for word in ["plain", "", "a b", "it's", "$(x)", "\u{1b}]0;\u{7}'\\", "a\nb", "\u{9b}ü"] {
             let quoted = shell(word);
-            let told = std::process::Command::new("bash")
+            let output = std::process::Command::new("bash")
                 .args(["-c", &format!("printf %s {quoted}")])
                 .output();
             assert!(!quoted.contains(is_control), "{quoted}");
             // Not every system has this shell.
-            if let Ok(told) = told {
-                assert_eq!(String::from_utf8_lossy(&told.stdout), word, "{quoted}");
+            if let Ok(output) = output {
+                assert_eq!(String::from_utf8_lossy(&output.stdout), word, "{quoted}");
             }
         }
     }

@@ -23,7 +23,7 @@ mod tests {
     use super::grouped;
 
     #[test]
-    fn thousands_are_apart() {
+    fn thousands_are_separated() {
         let numbers = [0, 7, 999, 1000, 26_997_501, u64::MAX].map(grouped);
         let expected = ["0", "7", "999", "1,000", "26,997,501", "18,446,744,073,709,551,615"];
         assert_eq!(numbers, expected);

@@ -324,7 +324,7 @@ mod tests {
 
     /// The time for a file that is one long line is linear in its length.
     #[test]
-    fn places_on_a_long_line_are_found_without_reading_it() {
+    fn positions_on_a_long_line_are_found_without_scanning_it() {
         let mut sources = SourceMap::default();
         let file = sources.add("line", "é".repeat(8_000_000));
         let ends = (0..20_000).map(|it| sources.file(file).position(800 * it).column);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn there_may_be_more_files_than_16_bits_count() {
+    fn there_may_be_more_than_65536_files() {
         let mut sources = SourceMap::default();
         let numbers = (0..70_000).map(|it| sources.add(format!("file {it}"), "text"));
         let last = numbers.last().unwrap();

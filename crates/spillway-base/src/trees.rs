@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_keep_their_order_and_many_make_no_high_tree() {
+    fn joined_operands_keep_their_order_in_a_low_tree() {
         let numbers = |count: usize| (0..count).map(|it| it.to_string()).collect::<Vec<_>>();
         let join = |left: String, right: String| format!("({left} {right})");
         assert_eq!(joined(numbers(0), join), None);

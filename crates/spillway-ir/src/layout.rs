@@ -508,7 +508,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_read_back_and_leave_their_neighbours(
+        fn written_bits_are_read_back_and_neighbours_are_unchanged(
             before in prop::collection::vec(any::<u8>(), 12),
             at in 0u32..60,
             bits in 0u32..=33,

@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_at_the_top_is_the_list_of_rules() {
+    fn the_file_comment_lists_all_rules() {
         let listed: Vec<u32> = include_str!("validate.rs")
             .lines()
             .take_while(|line| line.starts_with("//!"))

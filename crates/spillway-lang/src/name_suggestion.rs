@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn only_like_names_are_suggested() {
+    fn only_similar_names_are_suggested() {
         assert_eq!(nearest("conter", ["count", "counter"].into_iter()), Some("counter"));
         assert_eq!(nearest("x", ["longer", "y"].into_iter()), None);
     }

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_never_taken_makes_no_difference() {
+    fn trailing_zero_counts_are_ignored() {
         let mut counts = ActionCounts::default();
         counts.add(ActionId(1), 2);
         assert_eq!(counts, ActionCounts::new(vec![0, 2, 0, 0]));

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn back_edges_come_back_and_what_does_not_fit_is_refused() {
+    fn back_edges_round_trip_and_overflows_are_refused() {
         for (parent, index) in [(0, 0), (7, 1), ((1 << 40) - 1, (1 << 24) - 1)] {
             let edge = BackEdge { parent, index };
             assert_eq!(BackEdge::of_bytes(&edge.bytes().unwrap()), edge);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_ascend_as_a_queue_reaches_states() {
+    fn bytes_ascend_in_queue_order() {
         let edges = [(0, 0), (0, 9), (1, 0), (1, 1 << 23), (2, 0)];
         let bytes = edges.map(|(parent, index)| BackEdge { parent, index }.bytes().unwrap());
         assert!(bytes.is_sorted());

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_counter_adds_up() {
+    fn every_counter_is_summed() {
         let one = Counters {
             transitions: 9,
             initial: 7,

@@ -66,11 +66,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_heeds_one_request_at_a_time() {
+    fn a_thread_observes_the_innermost_request() {
         let (outer, inner) = (StopRequest::default(), StopRequest::default());
         outer.request();
         assert!(!is_requested());
-        let heeding = outer.enter_scope();
+        let scope = outer.enter_scope();
         assert!(is_requested());
         {
             let _inner = inner.enter_scope();
@@ -78,8 +78,8 @@ mod tests {
             inner.request();
             assert!(is_requested());
         }
-        assert!(std::thread::spawn(is_requested).join().is_ok_and(|asked| !asked));
-        drop(heeding);
+        assert!(std::thread::spawn(is_requested).join().is_ok_and(|is_stopped| !is_stopped));
+        drop(scope);
         assert!(!is_requested());
     }
 }

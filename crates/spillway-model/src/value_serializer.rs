@@ -327,12 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_is_told_field_by_field_and_the_rest_as_one() {
+    fn structs_become_one_variable_per_field_and_other_values_one() {
         use Message::{Ack, Both, Stop, Take};
         let sent = vec![Stop, Take(4), Both(1, -1), Ack { to: 2, done: true }];
         let held = BTreeMap::from([((1, 'x'), None), ((2, 'y'), Some("lock"))]);
         let state = State { at: 3, far: u128::MAX, net: BTreeSet::from([5, 6]), sent, held };
-        let told: Vec<String> = variables(&state)
+        let variable_texts: Vec<String> = variables(&state)
             .into_iter()
             .map(|(name, value)| format!("{name} = {value}"))
             .collect();
@@ -343,7 +343,7 @@ mod tests {
             "sent = [Stop, Take(4), Both(1, -1), Ack {to: 2, done: true}]",
             "held = [[1, x]: None, [2, y]: lock]",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(variable_texts, expected);
         assert_eq!(
             variables(&(1, false)),
             [("state".into(), StateValue::Array(0, vec![1.into(), false.into()]))]

@@ -306,12 +306,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_phase_is_known_again_and_a_stay_in_it_has_a_number() {
+    fn phases_round_trip_and_each_entry_has_a_new_number() {
         let progress = SearchProgress::default();
         let mut numbers = vec![progress.phase().1];
         for phase in SearchPhase::ALL.into_iter().chain(SearchPhase::ALL).skip(1) {
-            let left = progress.phase().0;
-            assert_eq!(progress.enter(phase), left);
+            let previous = progress.phase().0;
+            assert_eq!(progress.enter(phase), previous);
             assert_eq!(progress.phase().0, phase);
             let number = progress.phase().1;
             assert_eq!((progress.enter(phase), progress.phase().1), (phase, number));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn states_of_earlier_sittings_are_not_in_the_rate() {
+    fn states_of_earlier_sessions_are_not_in_the_rate() {
         let control = SearchControl::default();
         let since = Instant::now().checked_sub(Duration::from_secs(1000));
         let control = SearchControl { begun: since.unwrap_or(control.begun), ..control };

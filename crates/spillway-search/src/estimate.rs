@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_is_known_by_its_rise() {
+    fn bell_shaped_levels_are_estimated_from_their_rise() {
         let all = bell(100);
         let truth: f64 = all.iter().sum();
         for seen in [30, 45, 50, 60, 80] {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_no_bell_nothing_is_said() {
+    fn other_shapes_have_no_estimate() {
         assert_eq!(CountEstimate::of_levels(&[1.0; 7]), Err(EstimateFailure::TooFew));
         assert_eq!(CountEstimate::of_levels(&[5.0; 50]), Err(EstimateFailure::Growing));
         let doubling: Vec<f64> = (0..40).map(|it| f64::from(it).exp2()).collect();
@@ -235,20 +235,20 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_of_an_estimate_has_its_band() {
+    fn arithmetic_of_estimates_keeps_their_bounds() {
         let found = CountEstimate { about: 10.0, low: 8.0, high: 20.0 };
         assert_eq!(found.minus(9.0).times(2.0), CountEstimate { about: 2.0, low: 0.0, high: 22.0 });
     }
 
     #[test]
-    fn growth_is_told_as_a_power() {
+    fn growth_is_estimated_as_a_power() {
         let cubes: Vec<f64> = (1..=200).map(|it| f64::from(it).powi(3)).collect();
         assert!((growth_exponent(&cubes) - 3.0).abs() < 0.05, "{}", growth_exponent(&cubes));
         assert_eq!(growth_exponent(&[7.0; 12]), 0.0);
     }
 
     #[test]
-    fn a_parabola_goes_through_its_points() {
+    fn a_fitted_parabola_passes_through_its_points() {
         let points =
             [1.0, 2.0, 3.0, 5.0, 8.0].map(|x: f64| (x, 3.0 - 2.0 * (x - 8.0) * (x - 8.0) + x));
         let [bend, slope] = parabola(&points, 8.0).unwrap();

@@ -153,13 +153,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_become_seldom() {
-        let (mut elapsed, mut looks) = (Duration::ZERO, 0);
+    fn samples_become_rarer() {
+        let (mut elapsed, mut samples) = (Duration::ZERO, 0);
         while elapsed < Duration::from_secs(7 * 24 * 3600) {
             elapsed += wait(elapsed);
-            looks += 1;
+            samples += 1;
         }
-        assert!(looks < 3000, "{looks}");
+        assert!(samples < 3000, "{samples}");
         assert_eq!(wait(Duration::from_secs(60)), USUAL);
     }
 }

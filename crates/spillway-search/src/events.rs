@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_levels_there_are_few_are_told_and_none_is_lost() {
+    fn levels_are_joined_to_a_few_ranges_without_gaps() {
         let mut all = Vec::new();
         for level in 0..100_000 {
             add_levels(&mut all, levels(level, level), 16);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_is_passed_over_and_long_files_are_thinned_out() {
+    fn torn_lines_are_skipped_and_long_files_are_thinned() {
         let folder = tempfile::tempdir().unwrap();
         let sample = |states| {
             let phase = "expanding".to_owned();
@@ -352,21 +352,21 @@ mod tests {
     }
 
     #[test]
-    fn levels_told_twice_count_once() {
+    fn levels_reported_twice_count_once() {
         let events = [levels(0, 9), levels(10, 19), levels(15, 15), levels(16, 40), levels(30, 31)];
-        let told = completed_levels(&events.map(SearchEvent::Levels));
+        let completed = completed_levels(&events.map(SearchEvent::Levels));
         let expected =
             [levels(0, 9), levels(10, 14), levels(15, 15), levels(16, 29), levels(30, 31)];
-        assert_eq!(told, expected);
+        assert_eq!(completed, expected);
     }
 
     #[test]
-    fn what_others_have_written_is_read_within_bounds() {
+    fn foreign_event_files_are_read_within_limits() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(EVENTS);
-        let told =
+        let line_for =
             |first: u64, last: u64| serde_json::to_string(&levels_line(first, last)).unwrap();
-        let (good, max) = (told(0, 9), u64::MAX);
+        let (good, max) = (line_for(0, 9), u64::MAX);
         // Impossible numbers in well-formed lines.
         let progress = |seconds: &str, level: u64| {
             format!(
@@ -375,9 +375,9 @@ mod tests {
             )
         };
         let impossible = [
-            told(0, 1 << 60),
-            told(max, max),
-            told(9, 8),
+            line_for(0, 1 << 60),
+            line_for(max, max),
+            line_for(9, 8),
             progress("0.5", 1 << 60),
             progress("-1", 1),
             progress("1e300", 1),
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(read(folder.path()), [levels_line(0, 9)]);
         // The number of events is bounded.
         let many: String =
-            (0..EVENTS_MAX as u64 + 9).map(|at| told(2 * at, 2 * at) + "\n").collect();
+            (0..EVENTS_MAX as u64 + 9).map(|at| line_for(2 * at, 2 * at) + "\n").collect();
         std::fs::write(&file, many).unwrap();
         let all = read(folder.path());
         assert!(all.len() < EVENTS_MAX && !all.is_empty(), "{}", all.len());
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_what_others_have_written_do_not_overflow() {
+    fn sums_of_foreign_counts_do_not_overflow() {
         let all =
             [CompletedLevels { first: 0, last: 9, states: u64::MAX, transitions: u64::MAX }; 2];
         let both = all[0].joined_with(CompletedLevels { first: 10, last: 19, ..all[1] });

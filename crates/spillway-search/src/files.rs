@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_ours() {
+    fn names_of_written_files_are_recognised() {
         let plan = plan_id(31, 1, &[0xab; 32]);
         assert_eq!(plan, "00000031-settle-abababababab");
         let keys = FileName::Levels { shard: 7 };
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_ours_is_not() {
+    fn similar_names_are_not_recognised() {
         let plan = plan_id(31, 1, &[0xab; 32]);
         for name in [
             "notes.new",

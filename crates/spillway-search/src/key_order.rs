@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_the_same_each_time_and_one_of_the_layout() {
+    fn the_order_is_deterministic_and_valid() {
         let model = interp(30);
         let layout = model.layout();
         let groups = layout.key_groups();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_states_are_measured_as_if_they_were_laid_out_anew() {
+    fn packed_states_have_the_measured_size_of_a_new_layout() {
         let model = interp(30);
         let sample = StateSample::take(&model, &SearchControl::default()).unwrap().unwrap();
         let varying = VaryingBits::of(&model.layout().key_groups(), &[&sample.early]).unwrap();

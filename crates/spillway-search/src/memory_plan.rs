@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn little_memory_is_for_few_threads() {
+    fn little_memory_limits_the_threads() {
         let plan = |budget| MemoryPlan::with_most_threads(budget, 8 * MIB, 16, 10).unwrap();
         assert!((2..16).contains(&plan(64 * MIB).threads));
         assert_eq!(plan(4096 * MIB).threads, 16);

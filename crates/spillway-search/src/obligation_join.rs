@@ -280,13 +280,13 @@ mod tests {
 
     /// Many obligations, in memory and on disk, for several threads, in one pass and in ranges of ranks.
     #[test]
-    fn what_owes_and_has_nothing_new_is_carried() {
+    fn states_with_obligations_and_no_new_successor_are_re_expanded() {
         let state = |number: u64| (scramble(number) as u32 >> 8).to_be_bytes();
         let level = sorted(WIDTH, (0..20_000).flat_map(state).collect());
         let new = sorted(WIDTH, (20_000..40_000).flat_map(state).collect());
         let known: BTreeSet<&[u8]> = new.chunks_exact(WIDTH).collect();
         let states = level.len() / WIDTH;
-        let (mut owing, mut discharged) = (vec![false; states], vec![false; states]);
+        let (mut has_obligation, mut is_discharged) = (vec![false; states], vec![false; states]);
         let mut runs = [const { Vec::new() }; 4];
         for number in 0..150_000u64 {
             let random = scramble(number ^ 1 << 40);
@@ -297,8 +297,8 @@ mod tests {
             // Each state has about eight successors, few of them new.
             let is_new = random >> 52 < 300;
             let successor = state(20_000 * u64::from(is_new) + (random >> 20) % 20_000);
-            owing[rank] = true;
-            discharged[rank] |= known.contains(&successor[..]);
+            has_obligation[rank] = true;
+            is_discharged[rank] |= known.contains(&successor[..]);
             let record = [&successor[..], &(rank as u64).to_be_bytes()[8 - RANK..]].concat();
             runs[number as usize % 4].extend(record);
         }
@@ -306,7 +306,7 @@ mod tests {
         let on_disk = runs[2..].iter().flat_map(|run| segments("owed", WIDTH + RANK, run, 1));
         let on_disk: Vec<Segment> = on_disk.collect();
         let expected: Vec<u8> = (0..states)
-            .filter(|&rank| owing[rank] && !discharged[rank])
+            .filter(|&rank| has_obligation[rank] && !is_discharged[rank])
             .flat_map(|rank| level[rank * WIDTH..][..WIDTH].to_vec())
             .collect();
         assert!(expected.len() > WIDTH * 1000 && expected.len() < WIDTH * states / 2);
@@ -320,12 +320,12 @@ mod tests {
             let (level, new, stop) = (&level[..], &new[..], &never);
             let join = ObligationJoin { width: WIDTH, obligations, level, new, threads, stop };
             assert_eq!(join.ranges().len(), threads);
-            let mut carried = Vec::new();
+            let mut re_expanded = Vec::new();
             let whole = join.visit_reexpanded(room, &mut |states| {
-                carried.extend_from_slice(states);
+                re_expanded.extend_from_slice(states);
                 Ok(())
             });
-            assert!(whole.unwrap() && carried == expected, "{threads} threads, {room} bytes");
+            assert!(whole.unwrap() && re_expanded == expected, "{threads} threads, {room} bytes");
             let always = || true;
             let stopped = ObligationJoin { stop: &always, ..join };
             assert!(!stopped.visit_reexpanded(room, &mut |_| Ok(())).unwrap());

@@ -34,21 +34,21 @@ mod tests {
     use spill::{FaultDisk, FileName};
 
     #[test]
-    fn what_is_being_written_and_what_is_not_ours_is_left() {
+    fn unfinished_status_and_foreign_files_are_not_removed() {
         let disk = FaultDisk::new();
-        let [known, stray] = [1, 2].map(|shard| FileName::Levels { shard }.to_string());
+        let [known, orphan] = [1, 2].map(|shard| FileName::Levels { shard }.to_string());
         let plan = "plan-00000031-settle-abababababab".to_owned();
         let (begun, written) = ("manifest.new".to_owned(), unfinished(STATUS));
         let others = ["notes.new", "plan-b.md", "receipt-2024.pdf", "levels-of-detail.txt"];
         let others = others.map(str::to_owned);
-        for name in [&known, &stray, &plan, &begun, &written].into_iter().chain(&others) {
+        for name in [&known, &orphan, &plan, &begun, &written].into_iter().chain(&others) {
             drop(disk.create(name).unwrap());
         }
         remove_orphan_files(&disk, |it| it == known).unwrap();
-        let left: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
+        let remaining: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
         let mut expected = [known, written].to_vec();
         expected.extend(others);
         expected.sort();
-        assert_eq!(left, expected);
+        assert_eq!(remaining, expected);
     }
 }

@@ -573,7 +573,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_within_others_are_left_out_and_nothing_is_lost() {
+    fn only_maximal_masks_are_kept() {
         let masks = [0b0011, 0b0111, 0b1000, 0b0111, 0b0000].map(|bits| vec![bits, 0]);
         let kept = maximal_masks(masks.to_vec());
         assert_eq!(kept, [vec![0b0111, 0], vec![0b1000, 0]]);

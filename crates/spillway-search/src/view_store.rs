@@ -238,8 +238,8 @@ mod tests {
     use super::*;
     use spill::FaultDisk;
 
-    /// A level of states of 12 bytes with their back-edges, in the order of states. The state that is `n`th in the queue
-    /// ends with `n`.
+    /// Returns a level of states of 12 bytes with their back-edges, sorted by state. The state at position `n` of the
+    /// queue ends with `n`.
     fn level(states: u64) -> Vec<u8> {
         let mut pairs: Vec<Vec<u8>> = (0..states)
             .map(|it| {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_numbered_in_the_order_of_its_back_edges_in_memory_and_on_disk() {
+    fn levels_are_numbered_by_back_edges_in_memory_and_on_disk() {
         let width = 12 + BACK_EDGE_BYTES;
         for (count, is_small) in [(1, true), (5000, true), (40_000, false)] {
             let disk = FaultDisk::new();

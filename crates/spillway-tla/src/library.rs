@@ -421,7 +421,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_operator_has_the_row_of_its_own_module() {
+    fn each_operator_is_in_the_row_of_its_module() {
         for module in STANDARD_MODULES {
             for &operator in module.operators {
                 assert_eq!(operator.module(), module.name);

@@ -49,15 +49,21 @@ fn message(path: &Path) -> String {
 
 #[test]
 fn each_broken_module_has_its_message() {
-    let (modules, mut wrong) = (modules(), Vec::new());
+    let (modules, mut failures) = (modules(), Vec::new());
     for path in &modules {
         let expected = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
         let found = message(path);
         if found != expected {
             let name = path.strip_prefix(folder()).unwrap().display();
-            wrong.push(format!("{name}\nfound:\n{found}expected:\n{expected}"));
+            failures.push(format!("{name}\nfound:\n{found}expected:\n{expected}"));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), modules.len(), wrong.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {}:\n{}",
+        failures.len(),
+        modules.len(),
+        failures.join("\n")
+    );
     assert!(modules.len() >= 40);
 }

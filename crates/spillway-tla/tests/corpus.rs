@@ -1,4 +1,5 @@
-//! Every module of the corpus is parsed and resolved, with every configuration. The corpus is in the folder `tla` of `SPILLWAY_CORPUS`.
+//! Every module of the corpus is parsed and resolved, with every configuration. The corpus is in the folder `tla` of
+//! `SPILLWAY_CORPUS`.
 
 mod files;
 
@@ -18,20 +19,20 @@ fn corpus() -> Option<PathBuf> {
 fn every_module_is_parsed() {
     let Some(corpus) = corpus() else { return };
     let files = files_below(&corpus, "tla");
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for path in &files {
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let mut sources = SourceMap::default();
         let file = sources.add(path.display().to_string(), text);
         if let Err(error) = spillway_tla::syntax::parse(file, &sources.file(file).text) {
-            wrong.push(error.render(&sources).to_string());
+            failures.push(error.render(&sources).to_string());
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), files.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), files.len(), failures.join("\n"));
     assert!(!files.is_empty());
 }
 
-/// The search path for a module of the corpus: its folder, then the libraries.
+/// Returns the search path for a module of the corpus: its folder, then the libraries.
 fn search(corpus: &Path, root: &Path) -> SearchPath {
     let library = corpus.join("library");
     SearchPath::new(root, &[library.join("community"), library.join("tlapm")], None)
@@ -42,13 +43,13 @@ fn rendered(errors: &[Diagnostic], sources: &SourceMap) -> String {
     all.join("\n")
 }
 
-/// Modules that need another version of a standard module: the theorems of a prover's own Bags, which lacks CopiesIn.
-const OF_OTHER_VERSIONS: [&str; 1] = ["BagsTheorems.tla"];
+/// Modules that need another version of a standard module, for example the Bags of a prover, which lacks CopiesIn.
+const OTHER_MODULE_VERSIONS: [&str; 1] = ["BagsTheorems.tla"];
 
 #[test]
 fn every_module_is_resolved() {
     let Some(corpus) = corpus() else { return };
-    let (mut wrong, mut count) = (Vec::new(), 0);
+    let (mut failures, mut count) = (Vec::new(), 0);
     for path in files_below(&corpus, "tla") {
         let mut sources = SourceMap::default();
         let errors = match load(&path, &search(&corpus, &path), &mut sources) {
@@ -56,18 +57,18 @@ fn every_module_is_resolved() {
             Err(error) => vec![error],
         };
         count += 1;
-        let is_other = OF_OTHER_VERSIONS.iter().any(|it| path.ends_with(it));
+        let is_other = OTHER_MODULE_VERSIONS.iter().any(|it| path.ends_with(it));
         if errors.is_empty() == is_other {
-            wrong.push(format!("{}\n{}", path.display(), rendered(&errors, &sources)));
+            failures.push(format!("{}\n{}", path.display(), rendered(&errors, &sources)));
         }
     }
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
 fn every_configuration_is_resolved() {
     let Some(corpus) = corpus() else { return };
-    let (mut wrong, mut count) = (Vec::new(), 0);
+    let (mut failures, mut count) = (Vec::new(), 0);
     for table in ["reference.tsv", "verdicts.tsv"] {
         let Ok(table) = std::fs::read_to_string(corpus.join(table)) else { continue };
         for row in table.lines().skip(1) {
@@ -78,9 +79,9 @@ fn every_configuration_is_resolved() {
             count += 1;
             if let Err(errors) = found {
                 let errors = rendered(&errors, &sources);
-                wrong.push(format!("{} {}\n{errors}", root.display(), config.display()));
+                failures.push(format!("{} {}\n{errors}", root.display(), config.display()));
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
 }

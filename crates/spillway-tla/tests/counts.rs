@@ -1,5 +1,5 @@
-//! The models of a corpus against TLC's counts. The variable `SPILLWAY_CORPUS` names the folder of the corpus; without it
-//! the test is skipped. Models of more than 10,000 generated states need `SPILLWAY_LARGE`.
+//! The models of a corpus against TLC's counts. The variable `SPILLWAY_CORPUS` names the folder of the corpus. Without
+//! it the test is skipped. Models of more than 10,000 generated states need `SPILLWAY_LARGE`.
 
 use spillway_base::source::SourceMap;
 use spillway_tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions, SearchEnding};
@@ -33,7 +33,7 @@ fn models(corpus: &Path) -> Vec<Model> {
     rows.collect()
 }
 
-/// Searches a model and describes what differs from the table.
+/// Searches a model. Returns the difference from the table, if there is one.
 fn difference(corpus: &Path, model: &Model) -> Option<String> {
     let name = model.config.display();
     let libraries = ["community", "tlapm"].map(|it| corpus.join("library").join(it));
@@ -58,7 +58,7 @@ fn difference(corpus: &Path, model: &Model) -> Option<String> {
 }
 
 #[test]
-fn counts_are_those_of_tlc() {
+fn counts_equal_those_of_tlc() {
     let Some(corpus) = corpus() else { return };
     let limit = if std::env::var_os("SPILLWAY_LARGE").is_some() { u64::MAX } else { 10_000 };
     let models = models(&corpus);

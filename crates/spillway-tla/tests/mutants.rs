@@ -1,7 +1,8 @@
-//! Mutants of modules: tokens cut, lost, doubled and exchanged. Each has a specification or a message, never a panic.
+//! Mutants of modules: tokens truncated, omitted, doubled and exchanged. Each one has a specification or a message, and
+//! none causes a panic.
 //!
-//! The modules are those of `tests/modules`, and with `SPILLWAY_CORPUS` those of its folder `tla`. `SPILLWAY_MUTANTS` is
-//! the number of mutants.
+//! The modules are those of `tests/modules`, and with `SPILLWAY_CORPUS` those of its folder `tla`. `SPILLWAY_MUTANTS`
+//! is the number of mutants.
 
 mod files;
 
@@ -15,7 +16,7 @@ use spillway_tla::syntax::lexer::tokenize;
 use std::path::{Path, PathBuf};
 
 /// The number of mutants without `SPILLWAY_MUTANTS`.
-const FEW: usize = 300;
+const DEFAULT_MUTANTS: usize = 300;
 
 fn own_modules() -> Vec<PathBuf> {
     files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/modules"), "tla")
@@ -53,14 +54,14 @@ fn mutant(text: &str, random: &mut SplitMix64) -> String {
 }
 
 #[test]
-fn no_mutant_of_a_module_panics() {
+fn mutants_of_modules_cause_no_panic() {
     let mut files = own_modules();
     if let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") {
         files.extend(files_below(&PathBuf::from(corpus).join("tla"), "tla"));
     }
-    let wanted = std::env::var("SPILLWAY_MUTANTS").ok().and_then(|it| it.parse().ok());
+    let requested = std::env::var("SPILLWAY_MUTANTS").ok().and_then(|it| it.parse().ok());
     let (mut random, mut accepted) = (SplitMix64::new(68), 0);
-    for number in 0..wanted.unwrap_or(FEW) {
+    for number in 0..requested.unwrap_or(DEFAULT_MUTANTS) {
         let path = &files[number % files.len()];
         let text = String::from_utf8(std::fs::read(path).unwrap()).unwrap();
         let text = mutant(&text, &mut random);
@@ -74,12 +75,12 @@ fn no_mutant_of_a_module_panics() {
             accepted += usize::from(check(&set).is_empty());
         }
     }
-    // Some changes leave a module whole, such as those of numbers.
+    // Some changes, such as those of numbers, leave a module valid.
     assert!(accepted > 0);
 }
 
 #[test]
-fn no_mutant_of_a_configuration_panics() {
+fn mutants_of_configurations_cause_no_panic() {
     const TEXT: &str = "CONSTANTS A = 1 B = {a, {b}, \"c\"} \\* comment\n C <- [M] D Nat <- E\n\
                         SPECIFICATION Spec INVARIANTS I J!K PROPERTY P CHECK_DEADLOCK FALSE\n\
                         VIEW V SYMMETRY S (* comment *) CONSTRAINT X ALIAS Y -1 = Z";
@@ -97,7 +98,7 @@ fn no_mutant_of_a_configuration_panics() {
 
 /// The modules themselves have no faults.
 #[test]
-fn the_modules_are_resolved() {
+fn the_original_modules_are_resolved() {
     for path in own_modules() {
         let mut sources = SourceMap::default();
         let search = SearchPath::new(&path, &[], None);

@@ -31,14 +31,14 @@ fn resolved(module: &str, config: &str, formulas: &[&str]) -> Specification {
     }
 }
 
-/// The definition with a name, of whatever origin.
-fn named(specification: &Specification, name: &str) -> DefinitionId {
+/// Returns the definition with a name, of any origin.
+fn definition_named(specification: &Specification, name: &str) -> DefinitionId {
     let found = specification.definitions.iter().position(|it| it.name == name);
     DefinitionId(found.unwrap_or_else(|| panic!("no definition {name}")) as u32)
 }
 
 fn body(specification: &Specification, name: &str) -> String {
-    specification.body_text(named(specification, name))
+    specification.body_text(definition_named(specification, name))
 }
 
 const INSTANCES: &str = "EXTENDS Naturals
@@ -53,7 +53,7 @@ Same == INSTANCE Counter WITH Max <- 3, count <- h
 Sum(m) == INSTANCE Counter WITH Max <- m, count <- h + total";
 
 #[test]
-fn an_instance_primes_what_it_substitutes() {
+fn an_instance_primes_its_substitutions() {
     let it = resolved(INSTANCES, "", &["Same!Inc(1)", "Sum(5)!Inc(2)", "Same!Can", "Sum(7)!Can"]);
     // A variable is renamed; an expression becomes a definition with the parameters of the instance.
     assert_eq!(body(&it, "Same!Inc"), "(And (Less h Max) (Equal (Prime h) (Add h %0:n)))");
@@ -64,14 +64,14 @@ fn an_instance_primes_what_it_substitutes() {
     assert_eq!(body(&it, "count"), "(Add h total)");
     assert_eq!(it.body_text(it.checks.formulas[0]), "(Same!Inc 1)");
     assert_eq!(it.body_text(it.checks.formulas[1]), "(Sum!Inc 5 2)");
-    assert_eq!(it[named(&it, "Sum!Inc")].captured, 1);
-    // ENABLED is exact where variables are renamed, and refused otherwise.
+    assert_eq!(it[definition_named(&it, "Sum!Inc")].captured, 1);
+    // ENABLED is exact if variables are renamed, and rejected otherwise.
     assert_eq!(body(&it, "Same!Can"), "(Enabled (Same!Inc 1))");
     assert!(body(&it, "Sum!Can").starts_with("ENABLED in an instance"));
 }
 
 #[test]
-fn let_operators_and_lambdas_take_what_they_use_as_parameters() {
+fn let_operators_and_lambdas_have_their_free_names_as_parameters() {
     let module = "EXTENDS Naturals, Sequences
         Apply(F(_), a) == F(a)
         A(x, y) == LET z == x + 1
@@ -97,14 +97,14 @@ fn let_operators_and_lambdas_take_what_they_use_as_parameters() {
         body(&it, "D"),
         "(Function %1:n %0:D Nat (If (Equal %1:n 0) 1 (ApplyFunction %0:D (Subtract %1:n 1))))"
     );
-    assert!(!it[named(&it, "A")].is_recursive);
+    assert!(!it[definition_named(&it, "A")].is_recursive);
 }
 
 #[test]
-fn each_binder_has_a_slot_of_its_own() {
+fn each_binder_has_its_own_slot() {
     let module = "A(S) == (\\E x \\in S : x = 1) /\\ (\\E x \\in S : x = 2)";
     let it = resolved(module, "", &["A({})"]);
-    assert_eq!(it[named(&it, "A")].slot_names, ["S", "x", "x"]);
+    assert_eq!(it[definition_named(&it, "A")].slot_names, ["S", "x", "x"]);
 }
 
 const CLOCK: &str = "EXTENDS Naturals
@@ -124,7 +124,7 @@ Plus(n) == n + 1
 Few == 0 .. 9";
 
 #[test]
-fn a_configuration_is_taken_apart() {
+fn configurations_are_split_into_their_parts() {
     let config = "CONSTANTS N = 12 Missing = {m1, m2} Tick <- Plus None = None Nat <- Few
                   SPECIFICATION Spec INVARIANT TypeOK PROPERTY Everything CHECK_DEADLOCK FALSE";
     let it = resolved(CLOCK, config, &[]);
@@ -153,7 +153,7 @@ fn a_configuration_is_taken_apart() {
 }
 
 #[test]
-fn levels_follow_the_arguments() {
+fn levels_depend_on_the_arguments() {
     let module = "EXTENDS Naturals
         VARIABLE x
         Twice(a) == a + a
@@ -165,15 +165,15 @@ fn levels_follow_the_arguments() {
         D == Some(LAMBDA n : n = x)
         E == ENABLED (x' = 1)";
     let it = resolved(module, "", &["A", "B", "C", "D", "E"]);
-    let levels = ["A", "B", "C", "D", "E"].map(|name| it[named(&it, name)].level);
+    let levels = ["A", "B", "C", "D", "E"].map(|name| it[definition_named(&it, name)].level);
     let expected = [Level::Constant, Level::State, Level::Action, Level::State, Level::State];
     assert_eq!(levels, expected);
-    assert_eq!(it[named(&it, "Later")].parameters[0].level_max, Level::State);
-    assert!(it[named(&it, "Twice")].parameters[0].is_level_counted);
+    assert_eq!(it[definition_named(&it, "Later")].parameters[0].level_max, Level::State);
+    assert!(it[definition_named(&it, "Twice")].parameters[0].is_level_counted);
 }
 
 #[test]
-fn a_property_is_taken_apart_below_a_quantifier() {
+fn properties_are_split_below_a_quantifier() {
     let module = "EXTENDS Naturals
         VARIABLES f, g
         ---- MODULE Cell ----
@@ -204,11 +204,11 @@ fn a_property_is_taken_apart_below_a_quantifier() {
         .map(|(at, _)| it.body_text(DefinitionId(at as u32)))
         .collect();
     assert!(applied.iter().any(|it| it.contains("(GreaterOrEqual (c ")), "{applied:?}");
-    // The set depends on the state, so the formula stays whole.
+    // The set depends on the state, so the formula is not split.
     assert!(matches!(it.checks.properties[1].parts[..], [PropertyPart::Temporal(_)]));
 }
 
-/// Texts within the limits on nesting need no more stack than there is.
+/// Texts within the nesting limits do not overflow the stack.
 #[test]
 fn texts_near_the_limits_are_resolved() {
     let deep = format!("{}1{}", "(IF TRUE THEN ".repeat(120), " + 1 + 1 + 1 ELSE 2)".repeat(120));
@@ -218,6 +218,8 @@ fn texts_near_the_limits_are_resolved() {
     let it = resolved(&module, "", &["A", "B", "C"]);
     let sums = |it: &&Expr| matches!(it.kind, ExprKind::Standard { .. });
     assert_eq!(it.expressions.iter().filter(sums).count(), 3 * 120 + 990);
-    let ExprKind::And(operands) = &it[it[named(&it, "C")].body].kind else { panic!("no `And`") };
+    let ExprKind::And(operands) = &it[it[definition_named(&it, "C")].body].kind else {
+        panic!("no `And`")
+    };
     assert_eq!(operands.len(), 20_001);
 }

@@ -15,13 +15,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics")
 }
 
-/// A specification that was read, with its texts.
-struct Read {
+/// A loaded specification with its sources.
+struct LoadedSpecification {
     program: CompiledSpecification,
     sources: SourceMap,
 }
 
-fn read(name: &str) -> Read {
+fn load(name: &str) -> LoadedSpecification {
     let root = folder().join(name).with_extension("tla");
     let mut sources = SourceMap::default();
     let search = SearchPath::new(&root, &[], None);
@@ -30,7 +30,7 @@ fn read(name: &str) -> Read {
         let errors: Vec<String> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
         panic!("{name}: {}", errors.join("\n"))
     });
-    Read { program: CompiledSpecification::new(resolved.specification), sources }
+    LoadedSpecification { program: CompiledSpecification::new(resolved.specification), sources }
 }
 
 fn search(program: &CompiledSpecification) -> MemorySearch {
@@ -38,7 +38,7 @@ fn search(program: &CompiledSpecification) -> MemorySearch {
     MemorySearch::run(program, MemorySearchOptions { checks_deadlock, states_max: 10_000 })
 }
 
-fn ending(read: &Read, ending: &SearchEnding) -> String {
+fn ending(loaded: &LoadedSpecification, ending: &SearchEnding) -> String {
     match ending {
         SearchEnding::Complete => "complete".to_owned(),
         SearchEnding::LimitReached => "too many states".to_owned(),
@@ -53,15 +53,15 @@ fn ending(read: &Read, ending: &SearchEnding) -> String {
         }
         SearchEnding::Failure(failure) => {
             let place = failure.place.expect("a failure has a place");
-            let span = read.program.specification[place].span;
-            format!("{} in {}", failure.text(&read.program.symbols), read.sources.text(span))
+            let span = loaded.program.specification[place].span;
+            format!("{} in {}", failure.text(&loaded.program.symbols), loaded.sources.text(span))
         }
     }
 }
 
 #[test]
-fn counts_and_endings_are_those_of_tlc() {
-    let mut wrong = Vec::new();
+fn counts_and_endings_equal_those_of_tlc() {
+    let mut failures = Vec::new();
     let mut count = 0;
     let mut files: Vec<_> =
         std::fs::read_dir(folder()).unwrap().map(|it| it.unwrap().path()).collect();
@@ -70,23 +70,23 @@ fn counts_and_endings_are_those_of_tlc() {
         let name = config.file_stem().unwrap().to_str().unwrap();
         let text = std::fs::read_to_string(config).unwrap();
         let expected = text.lines().next().unwrap().trim_start_matches("\\* ").to_owned();
-        let read = read(name);
-        let found = search(&read.program);
-        let ending = ending(&read, &found.ending);
+        let loaded = load(name);
+        let found = search(&loaded.program);
+        let ending = ending(&loaded, &found.ending);
         let found = format!("{} generated, {} distinct: {ending}", found.generated, found.distinct);
         if found != expected {
-            wrong.push(format!("{name}: {found}\n  expected: {expected}"));
+            failures.push(format!("{name}: {found}\n  expected: {expected}"));
         }
         count += 1;
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(count >= 43, "{count} specifications");
 }
 
 #[test]
-fn a_trace_names_actions_with_their_parameters() {
-    let read = read("Symmetric");
-    let mut evaluator = Evaluator::new(&read.program);
+fn action_texts_have_their_parameters() {
+    let loaded = load("Symmetric");
+    let mut evaluator = Evaluator::new(&loaded.program);
     let initial = evaluator.initial_states().unwrap();
     evaluator.keep_parameters(true);
     let mut successors = Default::default();
@@ -98,26 +98,26 @@ fn a_trace_names_actions_with_their_parameters() {
 
 #[test]
 fn a_counterexample_starts_in_an_initial_state_and_ends_with_the_violation() {
-    let read = read("StepProperty");
-    let found = search(&read.program);
+    let loaded = load("StepProperty");
+    let found = search(&loaded.program);
     let shown: Vec<String> =
-        found.trace.iter().map(|it| it[0].text(&read.program.symbols).to_string()).collect();
+        found.trace.iter().map(|it| it[0].text(&loaded.program.symbols).to_string()).collect();
     assert_eq!(shown, ["0", "1", "2", "3", "0"]);
 }
 
 /// TLC's order is that of its dump of states.
 #[test]
 fn successors_are_generated_in_the_order_of_tlc() {
-    let read = read("SuccessorOrder");
-    let mut evaluator = Evaluator::new(&read.program);
+    let loaded = load("SuccessorOrder");
+    let mut evaluator = Evaluator::new(&loaded.program);
     let initial = evaluator.initial_states().unwrap();
     let mut successors = GeneratedStates::default();
     evaluator.successors(&initial.values, &mut successors).unwrap();
-    let text = |it: &Value| it.text(&read.program.symbols).to_string();
+    let text = |it: &Value| it.text(&loaded.program.symbols).to_string();
     let values = successors.values.chunks(2).map(|it| (text(&it[0]), text(&it[1])));
     let values: Vec<(String, String)> = values.collect();
     let expected = std::fs::read_to_string(folder().join("SuccessorOrder.txt")).unwrap();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for line in expected.lines() {
         let (kind, order) = line.split_once(": ").unwrap();
         let mut found: Vec<&str> = Vec::new();
@@ -127,8 +127,8 @@ fn successors_are_generated_in_the_order_of_tlc() {
             }
         }
         if found.join(" ; ") != order {
-            wrong.push(format!("{kind}: {}\n  expected: {order}", found.join(" ; ")));
+            failures.push(format!("{kind}: {}\n  expected: {order}", found.join(" ; ")));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

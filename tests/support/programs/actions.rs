@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
     /// Returns a comparison of a scalar with one of its values.
     fn comparison(&mut self) -> Expr {
         let part = self.part(|it, part| {
-            !part.is_fleeting() && it.scalar(part.ty).is_some_and(|scalar| !scalar.undefined)
+            !part.is_in_multiset() && it.scalar(part.ty).is_some_and(|scalar| !scalar.undefined)
         });
         let Some(part) = part else { return self.any_expr(1) };
         let (low, high) = self.bounds(part.ty);

@@ -46,7 +46,7 @@ impl Builder<'_> {
                 let otherwise = self.any_expr(depth - 1);
                 self.conditional(condition, then, otherwise)
             }
-            8 => self.question(depth),
+            8 => self.state_query(depth),
             9 => self.quantified(depth),
             10 => self.count(depth),
             11 => self.same(depth),
@@ -120,16 +120,16 @@ impl Builder<'_> {
         let Some(part) = self.part(|it, part| it.scalar(part.ty).is_some()) else {
             return self.any_constant();
         };
-        if self.risks() || !part.is_fleeting() && !self.may_be_undefined(part.ty) {
+        if self.risks() || !part.is_in_multiset() && !self.may_be_undefined(part.ty) {
             if let (PlaceRoot::Local(local), true) = (part.root, part.is_whole()) {
                 return self.expr(ExprKind::Local(local));
             }
             let place = self.place(&part, depth);
             return self.expr(ExprKind::Read(place));
         }
-        let site = self.site(&part);
-        let condition = self.readable(&site);
-        let place = self.place_at(&site);
+        let fixed_place = self.fixed_place(&part);
+        let condition = self.readable(&fixed_place);
+        let place = self.place_at(&fixed_place);
         let read = self.expr(ExprKind::Read(place));
         match condition {
             None => read,
@@ -182,14 +182,14 @@ impl Builder<'_> {
         let Some(part) = self.part(|it, part| it.scalar(part.ty).is_some()) else {
             return self.leaf();
         };
-        let site = self.site(&part);
-        let readable = self.readable(&site);
+        let fixed_place = self.fixed_place(&part);
+        let readable = self.readable(&fixed_place);
         let zero = self.constant(0);
-        let divisor = self.place_at(&site);
+        let divisor = self.place_at(&fixed_place);
         let divisor = self.expr(ExprKind::Read(divisor));
         let is_divisor = self.binary(BinaryOp::NotEqual, divisor, zero);
         let test = self.conjunction(readable, Some(is_divisor)).expect("one is given");
-        let divisor = self.place_at(&site);
+        let divisor = self.place_at(&fixed_place);
         let divisor = self.expr(ExprKind::Read(divisor));
         let dividend = self.any_expr(depth - 1);
         let operator = self.choices.pick(&[BinaryOp::Divide, BinaryOp::Remainder]);
@@ -209,7 +209,7 @@ impl Builder<'_> {
     }
 
     /// Returns a query of the state.
-    fn question(&mut self, depth: u32) -> Expr {
+    fn state_query(&mut self, depth: u32) -> Expr {
         let buffered = self.buffered();
         match self.choices.below(3) {
             0 if !buffered.is_empty() => {
@@ -235,7 +235,8 @@ impl Builder<'_> {
     }
 
     fn is_undefined(&mut self, depth: u32) -> Expr {
-        let undefined = self.part(|it, part| it.may_be_undefined(part.ty) && !part.is_fleeting());
+        let undefined =
+            self.part(|it, part| it.may_be_undefined(part.ty) && !part.is_in_multiset());
         let any = self.part(|it, part| it.scalar(part.ty).is_some());
         match any.filter(|_| self.risks()).or(undefined) {
             Some(part) => {
@@ -258,11 +259,11 @@ impl Builder<'_> {
     fn count(&mut self, depth: u32) -> Expr {
         let multiset =
             self.part(|it, part| matches!(it.program.types[part.ty], Type::Multiset { .. }));
-        let Some(part) = multiset.filter(|part| !part.is_fleeting()) else {
+        let Some(part) = multiset.filter(|part| !part.is_in_multiset()) else {
             return self.quantified(depth);
         };
         let Type::Multiset { capacity, .. } = self.program.types[part.ty] else {
-            unreachable!("only multisets were asked for")
+            unreachable!("the part is a multiset")
         };
         let is_variable = part.is_whole();
         let multiset = self.place(&part, depth);
@@ -317,7 +318,7 @@ impl Builder<'_> {
     /// Returns a read of a scalar whose values are all within these bounds, or else a constant.
     fn read_within(&mut self, low: i64, high: i64, depth: u32) -> Result<Expr, Expr> {
         let part = self.part(|it, part| {
-            !part.is_fleeting()
+            !part.is_in_multiset()
                 && it.scalar(part.ty).is_some_and(|scalar| {
                     let (least, greatest) = it.program.bounds(&scalar.domain);
                     !scalar.undefined && low <= least && greatest <= high

@@ -76,7 +76,7 @@ impl Builder<'_> {
         let id = self.some_function(|it, id| !it.pure || it.is_pure[id.index()])?;
         let result = self.program.functions[id].result;
         let into = result.filter(|_| self.choices.chance(70)).and_then(|ty| {
-            self.part(|it, part| part.ty == ty && !part.is_fleeting() && it.may_write(part))
+            self.part(|it, part| part.ty == ty && !part.is_in_multiset() && it.may_write(part))
         });
         let into = into.map(|part| self.place(&part, 1));
         let (condition, arguments) = self.arguments(id)?;

@@ -67,17 +67,18 @@ impl Builder<'_> {
             return Some(self.stmt(StmtKind::While { condition, body, limit }));
         }
         let part = self.part(|it, part| {
-            !part.is_fleeting()
+            !part.is_in_multiset()
                 && it.may_write(part)
                 && it.scalar(part.ty).is_some_and(|scalar| !scalar.undefined)
         })?;
-        let site = self.site(&part);
+        let fixed_place = self.fixed_place(&part);
         let (low, high) = self.bounds(part.ty);
         let most = self.constant(high.min(low.saturating_add(3)));
-        let compared = self.place_at(&site);
+        let compared = self.place_at(&fixed_place);
         let compared = self.expr(ExprKind::Read(compared));
         let condition = self.binary(BinaryOp::Less, compared, most);
-        let (target, added, one) = (self.place_at(&site), self.place_at(&site), self.constant(1));
+        let (target, added, one) =
+            (self.place_at(&fixed_place), self.place_at(&fixed_place), self.constant(1));
         let added = self.expr(ExprKind::Read(added));
         let value = self.binary(BinaryOp::Add, added, one);
         let raise = self.stmt(StmtKind::Assign { target, value, overflow: OverflowRule::Fails });

@@ -67,7 +67,7 @@ impl Builder<'_> {
         let fits = self.program.channels[channel].overflow == OverflowRule::Wraps || self.risks();
         let (low, high) = self.bounds(field);
         let part = self.part(|it, part| {
-            !part.is_fleeting()
+            !part.is_in_multiset()
                 && it.may_write(part)
                 && it.scalar(part.ty).is_some_and(|scalar| {
                     let (least, greatest) = it.program.bounds(&scalar.domain);

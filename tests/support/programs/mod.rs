@@ -21,16 +21,16 @@ mod loops;
 mod messages;
 mod names;
 mod places;
-pub mod questions;
+mod property_tests;
+pub mod state_conditions;
 mod states;
 mod stmts;
-mod trying;
 mod types;
 
 pub use census::Census;
 pub use dense::dense_programs;
+pub use property_tests::try_all;
 pub use states::random_state;
-pub use trying::try_all;
 
 use choices::Choices;
 use places::Part;

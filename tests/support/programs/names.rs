@@ -52,7 +52,7 @@ impl Builder<'_> {
     fn block_using(&mut self, local: spillway::ir::LocalId, depth: u32) -> Vec<Stmt> {
         let used = |it: &Self, part: &Part| {
             part.root == PlaceRoot::Local(local)
-                && !part.is_fleeting()
+                && !part.is_in_multiset()
                 && it.scalar(part.ty).is_some()
         };
         let first = self.part(used).map(|part| match self.choices.chance(50) {
@@ -96,7 +96,7 @@ impl Builder<'_> {
         match self.choices.below(4) {
             0 if self.may_be_undefined(ty) => self.expr(ExprKind::Undefined),
             1 if self.may_be_undefined(ty) => {
-                let part = self.part(|_, part| part.ty == ty && !part.is_fleeting());
+                let part = self.part(|_, part| part.ty == ty && !part.is_in_multiset());
                 match part {
                     Some(part) => {
                         let place = self.place(&part, 1);
@@ -112,12 +112,12 @@ impl Builder<'_> {
 
     /// Returns whether two values are equal or both undefined, as an expression.
     pub(super) fn same(&mut self, depth: u32) -> Expr {
-        let part = self.part(|it, part| it.scalar(part.ty).is_some() && !part.is_fleeting());
+        let part = self.part(|it, part| it.scalar(part.ty).is_some() && !part.is_in_multiset());
         let Some(part) = part else { return self.any_constant() };
         let place = self.place(&part, depth - 1);
         let left = self.expr(ExprKind::Read(place));
         let other = self.part(|it, other| {
-            other.ty == part.ty && !other.is_fleeting() && it.scalar(other.ty).is_some()
+            other.ty == part.ty && !other.is_in_multiset() && it.scalar(other.ty).is_some()
         });
         let right = match other.filter(|_| self.choices.chance(60)) {
             Some(other) => {

@@ -30,21 +30,21 @@ impl Part {
         self.steps.is_empty()
     }
 
-    /// Returns whether it exists only in some states.
-    pub(super) fn is_fleeting(&self) -> bool {
+    /// Returns whether the part is in a multiset, so that it exists only in some states.
+    pub(super) fn is_in_multiset(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Position { .. }))
     }
 }
 
-/// A place with simple indices, which can be built several times, with new spans each time.
-pub(super) struct Site {
+/// A place with constant or local indices. It can be built repeatedly, with new spans each time.
+pub(super) struct FixedPlace {
     root: PlaceRoot,
-    way: Vec<Way>,
+    selectors: Vec<FixedSelector>,
     ty: TypeId,
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum FixedSelector {
     Index(i64),
     Position(i64),
     Name(LocalId),
@@ -100,7 +100,7 @@ impl Builder<'_> {
 
     /// Returns the least and the greatest value of a scalar type.
     pub(super) fn bounds(&self, ty: TypeId) -> (i64, i64) {
-        self.program.bounds(&self.scalar(ty).expect("asked of scalars only").domain)
+        self.program.bounds(&self.scalar(ty).expect("only scalars have bounds").domain)
     }
 
     pub(super) fn may_be_undefined(&self, ty: TypeId) -> bool {
@@ -142,40 +142,40 @@ impl Builder<'_> {
     }
 
     /// Returns a place in this part that can be built repeatedly.
-    pub(super) fn site(&mut self, part: &Part) -> Site {
-        let way = part.steps.iter().map(|&step| match step {
-            Step::Field(number) => Way::Field(number),
+    pub(super) fn fixed_place(&mut self, part: &Part) -> FixedPlace {
+        let selectors = part.steps.iter().map(|&step| match step {
+            Step::Field(number) => FixedSelector::Field(number),
             Step::Element { low, length } => self.index(low, low + i64::from(length) - 1),
             Step::Position { capacity } => match self.position_in(part.root) {
-                Some(local) if part.steps.len() == 1 => Way::Name(local),
-                _ => Way::Position(self.choices.between(0, i64::from(capacity) - 1)),
+                Some(local) if part.steps.len() == 1 => FixedSelector::Name(local),
+                _ => FixedSelector::Position(self.choices.between(0, i64::from(capacity) - 1)),
             },
         });
-        Site { root: part.root, way: way.collect(), ty: part.ty }
+        FixedPlace { root: part.root, selectors: selectors.collect(), ty: part.ty }
     }
 
-    fn index(&mut self, low: i64, high: i64) -> Way {
+    fn index(&mut self, low: i64, high: i64) -> FixedSelector {
         let fits: Vec<LocalId> = (self.locals.iter())
             .filter(|bound| low <= bound.low && bound.high <= high)
             .map(|bound| bound.local)
             .collect();
         match fits.is_empty() || self.choices.chance(30) {
-            true => Way::Index(self.choices.between(low, high)),
-            false => Way::Name(self.choices.pick(&fits)),
+            true => FixedSelector::Index(self.choices.between(low, high)),
+            false => FixedSelector::Name(self.choices.pick(&fits)),
         }
     }
 
-    pub(super) fn place_at(&mut self, site: &Site) -> Place {
-        self.place_along(site.root, &site.way)
+    pub(super) fn place_at(&mut self, fixed_place: &FixedPlace) -> Place {
+        self.place_along(fixed_place.root, &fixed_place.selectors)
     }
 
-    fn place_along(&mut self, root: PlaceRoot, way: &[Way]) -> Place {
-        let path = way.iter().map(|&way| match way {
-            Way::Field(number) => PlaceSelector::Field(number),
-            Way::Index(index) | Way::Position(index) => {
+    fn place_along(&mut self, root: PlaceRoot, selectors: &[FixedSelector]) -> Place {
+        let path = selectors.iter().map(|&selector| match selector {
+            FixedSelector::Field(number) => PlaceSelector::Field(number),
+            FixedSelector::Index(index) | FixedSelector::Position(index) => {
                 PlaceSelector::Index(self.expr(ExprKind::Constant(index)))
             }
-            Way::Name(local) => PlaceSelector::Index(self.expr(ExprKind::Local(local))),
+            FixedSelector::Name(local) => PlaceSelector::Index(self.expr(ExprKind::Local(local))),
         });
         let (path, span) = (path.collect(), self.span());
         Place { root, slot: None, path, span }
@@ -183,11 +183,11 @@ impl Builder<'_> {
 
     /// Returns the condition that the multisets on the path have an element at their positions, or `None` if there are
     /// none.
-    pub(super) fn presence(&mut self, site: &Site) -> Option<Expr> {
+    pub(super) fn presence(&mut self, fixed_place: &FixedPlace) -> Option<Expr> {
         let mut presence = None;
-        for (at, &way) in site.way.iter().enumerate() {
-            if let Way::Position(position) = way {
-                let multiset = self.place_along(site.root, &site.way[..at]);
+        for (at, &selector) in fixed_place.selectors.iter().enumerate() {
+            if let FixedSelector::Position(position) = selector {
+                let multiset = self.place_along(fixed_place.root, &fixed_place.selectors[..at]);
                 let there = self.has_element(multiset, position);
                 presence = self.conjunction(presence, Some(there));
             }
@@ -211,10 +211,10 @@ impl Builder<'_> {
     }
 
     /// Returns the condition that a place exists and holds a value, or `None` if it always does.
-    pub(super) fn readable(&mut self, site: &Site) -> Option<Expr> {
-        let presence = self.presence(site);
-        let defined = self.may_be_undefined(site.ty).then(|| {
-            let place = self.place_at(site);
+    pub(super) fn readable(&mut self, fixed_place: &FixedPlace) -> Option<Expr> {
+        let presence = self.presence(fixed_place);
+        let defined = self.may_be_undefined(fixed_place.ty).then(|| {
+            let place = self.place_at(fixed_place);
             let undefined = self.expr(ExprKind::IsUndefined(place));
             self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(undefined)))
         });

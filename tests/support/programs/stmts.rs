@@ -77,17 +77,17 @@ impl Builder<'_> {
 
     /// Returns a place in a part, and the condition under which it exists.
     pub(super) fn target(&mut self, part: &Part) -> (Option<Expr>, Place) {
-        if self.risks() || !part.is_fleeting() {
+        if self.risks() || !part.is_in_multiset() {
             return (None, self.place(part, 1));
         }
-        let site = self.site(part);
-        (self.presence(&site), self.place_at(&site))
+        let fixed_place = self.fixed_place(part);
+        (self.presence(&fixed_place), self.place_at(&fixed_place))
     }
 
     fn assign(&mut self) -> Option<Stmt> {
         let part = self.part(|it, part| it.scalar(part.ty).is_some() && it.may_write(part))?;
         let (condition, target) = match self.choices.weighted(&[45, 55]) {
-            0 if !part.is_fleeting() => return Some(self.advance(&part)),
+            0 if !part.is_in_multiset() => return Some(self.advance(&part)),
             _ => self.target(&part),
         };
         let (low, high) = self.bounds(part.ty);
@@ -105,7 +105,7 @@ impl Builder<'_> {
     /// Returns a statement that advances some scalar with several values to its next value.
     pub(super) fn advance_something(&mut self) -> Option<Stmt> {
         let part = self.part(|it, part| {
-            !part.is_fleeting()
+            !part.is_in_multiset()
                 && it.may_write(part)
                 && it.scalar(part.ty).is_some_and(|scalar| {
                     let (low, high) = it.program.bounds(&scalar.domain);
@@ -118,13 +118,13 @@ impl Builder<'_> {
     /// Returns a statement that assigns the next value, or the first after the last: this leads a program through its
     /// states.
     pub(super) fn advance(&mut self, part: &Part) -> Stmt {
-        let site = self.site(part);
+        let fixed_place = self.fixed_place(part);
         let (low, high) = self.bounds(part.ty);
         let step = self.choices.pick(&[1, 1, 1, 2, 3]).min(high - low);
-        let condition = self.readable(&site);
+        let condition = self.readable(&fixed_place);
         let reads: Vec<Expr> = (0..2)
             .map(|_| {
-                let place = self.place_at(&site);
+                let place = self.place_at(&fixed_place);
                 self.expr(ExprKind::Read(place))
             })
             .collect();
@@ -137,7 +137,7 @@ impl Builder<'_> {
         let first = self.constant(low);
         let (may, next, first) = (Box::new(may), Box::new(next), Box::new(first));
         let value = self.expr(ExprKind::Conditional(may, next, first));
-        let (target, overflow) = (self.place_at(&site), OverflowRule::Fails);
+        let (target, overflow) = (self.place_at(&fixed_place), OverflowRule::Fails);
         self.stmt(StmtKind::Assign { target, value, overflow })
     }
 
@@ -224,24 +224,24 @@ impl Builder<'_> {
     fn multiset(&mut self) -> Option<(Part, u32, TypeId)> {
         let part = self.part(|it, part| {
             matches!(it.program.types[part.ty], Type::Multiset { .. })
-                && !part.is_fleeting()
+                && !part.is_in_multiset()
                 && it.may_write(part)
         })?;
         match self.program.types[part.ty] {
             Type::Multiset { capacity, element } => Some((part, capacity, element)),
-            _ => unreachable!("only multisets were asked for"),
+            _ => unreachable!("the part is a multiset"),
         }
     }
 
     fn add(&mut self) -> Option<Stmt> {
         let (part, capacity, ty) = self.multiset()?;
-        let site = self.site(&part);
-        let place = self.place_at(&site);
+        let fixed_place = self.fixed_place(&part);
+        let place = self.place_at(&fixed_place);
         let too_many = self.has_more_than(place, i64::from(capacity) - 1);
         let room = self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(too_many)));
         let (source, element) = self.element(ty)?;
         let condition = self.conjunction(Some(room), source);
-        let multiset = self.place_at(&site);
+        let multiset = self.place_at(&fixed_place);
         let stmt = self.stmt(StmtKind::MultisetAdd { multiset, element });
         Some(if self.risks() { stmt } else { self.only_if(condition, stmt) })
     }
@@ -266,11 +266,11 @@ impl Builder<'_> {
 
     fn remove(&mut self) -> Option<Stmt> {
         let (part, capacity, _) = self.multiset()?;
-        let site = self.site(&part);
+        let fixed_place = self.fixed_place(&part);
         let at = self.choices.between(0, i64::from(capacity) - 1);
-        let place = self.place_at(&site);
+        let place = self.place_at(&fixed_place);
         let condition = self.has_element(place, at);
-        let multiset = self.place_at(&site);
+        let multiset = self.place_at(&fixed_place);
         let risks = self.risks();
         let position = if risks { self.any_expr(2) } else { self.constant(at) };
         let stmt = self.stmt(StmtKind::MultisetRemove { multiset, position });

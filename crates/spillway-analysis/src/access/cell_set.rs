@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cells_are_sets(one in ranges(), other in ranges()) {
+        fn cell_sets_agree_with_sets(one in ranges(), other in ranges()) {
             let ((mut cells, mut expected), (more, known)) = (set(&one), set(&other));
             prop_assert_eq!(cells.intersects(&more), !expected.is_disjoint(&known));
             prop_assert_eq!(more.intersects(&cells), !expected.is_disjoint(&known));

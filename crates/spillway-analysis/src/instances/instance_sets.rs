@@ -122,21 +122,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_hold_what_is_put_in() {
+    fn sets_hold_inserted_instances() {
         for instances in [0, 1, 63, 64, 65, 128, 200] {
             let mut sets = InstanceSets::new(instances);
             assert!(sets.is_empty());
             sets.clear(3);
-            let some: Vec<InstanceId> =
+            let chosen: Vec<InstanceId> =
                 (0..instances).filter(|it| it % 3 == 1 || it % 64 == 63).map(InstanceId).collect();
-            some.iter().for_each(|&it| sets.insert(1, it));
-            assert_eq!(sets.iter(1).collect::<Vec<_>>(), some);
+            chosen.iter().for_each(|&it| sets.insert(1, it));
+            assert_eq!(sets.iter(1).collect::<Vec<_>>(), chosen);
             assert!(sets.is_none(0) && sets.is_none(2) && sets.len() == 3);
-            assert_eq!(sets.is_none(1), some.is_empty());
+            assert_eq!(sets.is_none(1), chosen.is_empty());
             for instance in (0..instances).map(InstanceId) {
-                assert_eq!(sets.contains(1, instance), some.contains(&instance));
+                assert_eq!(sets.contains(1, instance), chosen.contains(&instance));
             }
-            some.iter().for_each(|&it| sets.remove(1, it));
+            chosen.iter().for_each(|&it| sets.remove(1, it));
             assert!(sets.is_none(1));
             sets.fill(2);
             assert_eq!(sets.len(), 2);

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comparisons_are_nearer_with_nearer_numbers() {
+    fn distances_of_comparisons_grow_with_the_difference() {
         let far =
             |operator, left, right, wanted| comparison(operator, left, right, wanted).unwrap();
         assert_eq!(far(BinaryOp::Equal, 3, 3, true), 0);

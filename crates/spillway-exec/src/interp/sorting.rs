@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_sorted_and_nothing_else_changes() {
+    fn positions_are_sorted_and_other_bits_are_unchanged() {
         let mut seed = 1;
         for bits in [1, 2, 7, 8, 13, 28, 56, 57, 58, 64, 100, 114, 115, 200] {
             for capacity in [1, 2, 3, 10, 64, 65] {

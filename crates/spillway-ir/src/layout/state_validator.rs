@@ -132,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_a_state_exactly_if_each_cell_holds_a_code() {
+    fn bytes_are_a_state_if_and_only_if_each_cell_holds_a_code() {
         let mut seed = 88_172_645_463_325_252;
-        let mut told = [0, 0];
+        let mut counts_by_validity = [0, 0];
         for round in 0..4000 {
             let cells = 1 + next(&mut seed) as usize % if round % 3 == 0 { 40 } else { 6 };
             let domain = |seed: &mut u64| {
@@ -167,7 +167,7 @@ mod tests {
                         u64::from(code) < (high - low + 1) as u64 + u64::from(undefined)
                     });
                 assert_eq!(codes.is_state(&state), expected, "{domains:?} {state:?}");
-                told[usize::from(expected)] += 1;
+                counts_by_validity[usize::from(expected)] += 1;
                 let padding = 8 * layout.bytes as u32 - layout.bits;
                 if expected && padding > 0 {
                     *state.last_mut().unwrap() |=
@@ -177,6 +177,6 @@ mod tests {
                 assert!(!codes.is_state(&[state, vec![0]].concat()));
             }
         }
-        assert!(told.iter().all(|&count| count > 3000), "{told:?}");
+        assert!(counts_by_validity.iter().all(|&count| count > 3000), "{counts_by_validity:?}");
     }
 }

@@ -303,12 +303,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reserved_words_are_sorted_for_the_search() {
+    fn reserved_words_are_sorted() {
         assert!(RESERVED.is_sorted());
     }
 
     #[test]
-    fn odd_names_are_quoted() {
+    fn names_that_are_no_identifiers_are_quoted() {
         assert_eq!(quoted("x_1"), "x_1");
         assert_eq!(quoted("a -> b"), "`a -> b`");
         assert_eq!(quoted("timeout"), "`timeout`");

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_sign_wins() {
+    fn the_longest_operator_is_taken() {
         use TokenKind::*;
         assert_eq!(
             kinds("<<=->>=!=&&&"),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_continued_lines_are_space() {
+    fn comments_and_continued_lines_are_white_space() {
         use TokenKind::*;
         assert_eq!(kinds("a // b\n/* c * / // */ 1 \\ \n x$1#"), [Name, Number, Name]);
     }

@@ -269,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn reserved_words_have_any_case_and_names_their_own() {
+    fn reserved_words_are_case_insensitive_and_names_are_not() {
         use TokenKind::*;
         assert_eq!(kinds("Rule RULE rule Rules endIf"), [Rule, Rule, Rule, Name, EndIf]);
     }
 
     #[test]
-    fn the_longest_sign_wins() {
+    fn the_longest_operator_is_taken() {
         use TokenKind::*;
         assert_eq!(
             kinds("==>==:=..<=->&&≤"),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_keeps_a_quote_in_a_string_that_ends_on_its_line() {
+    fn a_backslash_escapes_a_quote_in_a_string() {
         use TokenKind::*;
         assert_eq!(kinds(r#""say \"hi\"" x"#), [String, Name]);
         assert_eq!(kinds(r#""C:\" x"#), [String, Name]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_space() {
+    fn comments_are_white_space() {
         use TokenKind::*;
         assert_eq!(
             kinds("a -- b\n/* c -- */ 0x1F \"-- d\" 1..2"),

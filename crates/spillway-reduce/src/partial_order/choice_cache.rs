@@ -105,30 +105,30 @@ mod tests {
     use super::*;
 
     /// Returns keys of two lengths. The value identifies the key.
-    fn known(at: u64) -> (Vec<u64>, Vec<u64>) {
+    fn entry(at: u64) -> (Vec<u64>, Vec<u64>) {
         let mut key = vec![at % 2, at, at.rotate_left(40)];
         key.resize(if at.is_multiple_of(2) { 3 } else { 20 }, 7);
         (key, vec![at, !at])
     }
 
     #[test]
-    fn what_is_found_is_what_was_put_and_the_last_is_not_forgotten() {
+    fn recent_entries_are_found_with_their_values() {
         let (mut memo, mut found, mut value) = (ChoiceCache::default(), 0, vec![0; 2]);
         const COUNT: u64 = 200_000;
         for at in 0..COUNT {
-            let (key, right) = known(at);
+            let (key, expected) = entry(at);
             assert!(!memo.get(&key, &mut value));
-            memo.put(&key, &right);
+            memo.put(&key, &expected);
             for before in [at, at.saturating_sub(1000)] {
-                let (key, right) = known(before);
+                let (key, expected) = entry(before);
                 assert!(memo.get(&key, &mut value), "{before} at {at}");
-                assert_eq!(value, right);
+                assert_eq!(value, expected);
             }
         }
         for at in (0..COUNT).rev() {
-            let (key, right) = known(at);
+            let (key, expected) = entry(at);
             if memo.get(&key, &mut value) {
-                assert_eq!(value, right);
+                assert_eq!(value, expected);
                 found += 1;
             }
         }

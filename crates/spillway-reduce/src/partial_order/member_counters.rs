@@ -52,11 +52,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_count_down_to_zero_each_for_itself() {
+    fn counters_are_decremented_independently() {
         let mut counters = MemberCounters::new(130, 9);
-        let mut plain: Vec<u32> = (0..130).map(|it| it * 7 % 10).collect();
-        (0..130).for_each(|it| counters.set(it, 9 - plain[it]));
-        (0..130).for_each(|it| counters.set(it, plain[it]));
+        let mut expected: Vec<u32> = (0..130).map(|it| it * 7 % 10).collect();
+        (0..130).for_each(|it| counters.set(it, 9 - expected[it]));
+        (0..130).for_each(|it| counters.set(it, expected[it]));
         for round in 0..40u64 {
             for word in 0..3 {
                 let all = if word == 2 { 3 } else { u64::MAX };
@@ -64,13 +64,13 @@ mod tests {
                     all & 0x9e37_79b9_7f4a_7c15u64.rotate_left((round * 11) as u32 + word as u32);
                 let mut zero = 0;
                 for bit in (0..64).filter(|bit| members >> bit & 1 == 1) {
-                    let count = &mut plain[word * 64 + bit];
+                    let count = &mut expected[word * 64 + bit];
                     zero |= u64::from(*count == 0) << bit;
                     *count = count.saturating_sub(1);
                 }
                 assert_eq!(counters.decrement(word, members), zero);
             }
         }
-        assert!(plain.contains(&0));
+        assert!(expected.contains(&0));
     }
 }

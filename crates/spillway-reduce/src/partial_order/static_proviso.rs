@@ -326,7 +326,7 @@ mod tests {
 
     /// If it were not an order, a cycle could ascend everywhere.
     #[test]
-    fn it_is_an_order() {
+    fn the_static_order_is_a_strict_weak_order() {
         let interp = interp(COUNTS);
         let (ascent, space) = (ascent(&interp), state_graph(&interp));
         let states: Vec<&Vec<u8>> = space.keys().step_by(1 + space.len() / 60).collect();
@@ -352,16 +352,17 @@ mod tests {
 
     /// On each cycle of a process only one edge does not ascend: the others are counted.
     #[test]
-    fn one_step_of_each_round_does_not_climb() {
+    fn one_edge_of_each_process_cycle_does_not_ascend() {
         let interp = interp(COUNTS);
         let (ascent, space) = (ascent(&interp), state_graph(&interp));
         let cell = CellId(interp.layout().locations.values().next().unwrap().first.0);
         let at = |state: &[u8]| interp.layout().code(state, cell);
-        let mut falls = BTreeSet::new();
+        let mut descents = BTreeSet::new();
         for (state, after) in &space {
-            let moved = after.iter().filter(|it| at(it) != at(state) && !ascent.climbs(state, it));
-            falls.extend(moved.map(|it| (at(state), at(it))));
+            let descending =
+                after.iter().filter(|it| at(it) != at(state) && !ascent.climbs(state, it));
+            descents.extend(descending.map(|it| (at(state), at(it))));
         }
-        assert_eq!(falls.len(), 1, "{falls:?}");
+        assert_eq!(descents.len(), 1, "{descents:?}");
     }
 }

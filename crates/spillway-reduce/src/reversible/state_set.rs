@@ -114,34 +114,34 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn what_is_gathered_is_a_set_in_the_order_in_which_it_came() {
+    fn states_form_a_set_in_insertion_order() {
         for width in [1, 3, 8, 11] {
-            let (mut gathered, mut known) = (OrderedStateSet::new(width), BTreeSet::new());
+            let (mut states, mut known) = (OrderedStateSet::new(width), BTreeSet::new());
             for round in 0..2 {
                 let mut order = Vec::new();
                 for number in 0..2000u64 {
                     let state: Vec<u8> = (0..width as u64)
                         .map(|at| (mix(number % 700 + at * 977) % 5) as u8)
                         .collect();
-                    assert_eq!(gathered.contains(&state), known.contains(&state), "{round}");
-                    assert_eq!(gathered.insert(&state), known.insert(state.clone()));
+                    assert_eq!(states.contains(&state), known.contains(&state), "{round}");
+                    assert_eq!(states.insert(&state), known.insert(state.clone()));
                     if order.last() != Some(&state) && !order.contains(&state) {
                         order.push(state);
                     }
                 }
-                assert!(gathered.iter().eq(order.iter().map(Vec::as_slice)));
-                assert_eq!(gathered.len(), known.len());
+                assert!(states.iter().eq(order.iter().map(Vec::as_slice)));
+                assert_eq!(states.len(), known.len());
                 for (number, state) in order.iter().enumerate() {
-                    assert_eq!(gathered.number(state), Some(number));
-                    assert_eq!(gathered.number_of(state), number);
+                    assert_eq!(states.number(state), Some(number));
+                    assert_eq!(states.number_of(state), number);
                 }
-                let left = order.len() / 2;
-                gathered.truncate(left);
-                assert!(gathered.iter().eq(order[..left].iter().map(Vec::as_slice)));
+                let kept = order.len() / 2;
+                states.truncate(kept);
+                assert!(states.iter().eq(order[..kept].iter().map(Vec::as_slice)));
                 assert!(
-                    order.iter().enumerate().all(|(at, it)| gathered.contains(it) == (at < left))
+                    order.iter().enumerate().all(|(at, it)| states.contains(it) == (at < kept))
                 );
-                gathered.clear();
+                states.clear();
                 known.clear();
             }
         }

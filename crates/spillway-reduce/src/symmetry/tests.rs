@@ -1,5 +1,5 @@
-//! Representatives compared with all permutations, on all states of small models, and of random ones.
-//! `SPILLWAY_LARGE` tries many more random models.
+//! Representatives compared with all permutations, on all states of small models and of random ones. With
+//! `SPILLWAY_LARGE` there are many more random models.
 
 mod blocks;
 mod permute;
@@ -124,8 +124,8 @@ fn permutations(
 }
 
 #[test]
-fn each_orbit_has_one_representative_and_is_whole() {
-    let mut looked_at = 0;
+fn each_orbit_has_one_representative_and_is_reachable() {
+    let mut models = 0;
     for (name, model) in symmetric_models() {
         let plan = IncidencePlan::new(model.program(), model.layout()).unwrap();
         let new =
@@ -144,13 +144,13 @@ fn each_orbit_has_one_representative_and_is_whole() {
         }
         assert_eq!(covered.len(), all.len(), "{name}: a state is represented by none");
         assert!(some.is_subset(&all) && some.len() >= representatives.len(), "{name}");
-        looked_at += 1;
+        models += 1;
     }
-    assert!(looked_at >= 8, "{looked_at} models");
+    assert!(models >= 8, "{models} models");
 }
 
 #[test]
-fn both_efforts_have_the_verdict_and_the_depth_of_none() {
+fn both_efforts_keep_the_verdict_and_the_depth() {
     for (name, model) in symmetric_models() {
         let limits = SearchLimits::default();
         let plain = memory::search(&model, &limits).unwrap();
@@ -182,7 +182,7 @@ const GRAPHS: &str = "
     end;";
 
 #[test]
-fn what_refining_cannot_tell_apart_is_tried() {
+fn graphs_that_refinement_does_not_distinguish_are_distinguished() {
     let model = load(GRAPHS, Vec::new());
     let exact =
         SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
@@ -218,15 +218,15 @@ fn explore(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &limits).unwrap()
 }
 
-/// Returns the states of each orbit, by its least one, and the orbit of each state.
+/// Returns the orbits of the states. The key is the least state of the orbit.
 fn orbits(model: &Interp, all: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>> {
-    let every_way = all_permutations(model.program());
+    let every_permutation = all_permutations(model.program());
     let mut orbits = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for state in all {
         if !seen.contains(state) {
             let orbit: BTreeSet<Vec<u8>> =
-                every_way.iter().map(|to| permuted(model, to, state)).collect();
+                every_permutation.iter().map(|to| permuted(model, to, state)).collect();
             seen.extend(orbit.iter().cloned());
             orbits.insert(state.clone(), orbit);
         }
@@ -234,9 +234,9 @@ fn orbits(model: &Interp, all: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, BTreeSet
     orbits
 }
 
-/// Checks that a reduced executor visits what permutation by meaning predicts, and has the findings of the model
-/// itself.
-fn reduces_as_permuting_says(
+/// Checks that a reduced executor visits one state for each orbit of the naive permutation. Its findings are those of
+/// the model.
+fn check_reduction(
     interp: &Interp,
     executor: &dyn StateSpace,
     all: &BTreeSet<Vec<u8>>,
@@ -255,19 +255,21 @@ fn reduces_as_permuting_says(
         for state in &visited {
             prop_assert!(all.contains(state), "{effort:?}: {state:?} is not reachable");
         }
-        let mut stepped = 0;
+        let mut represented_transitions = 0;
         for orbit in orbits.values() {
-            let here: Vec<_> = orbit.iter().filter(|state| visited.contains(*state)).collect();
-            prop_assert!(!here.is_empty(), "{effort:?}: nobody stands for {orbit:?}");
+            let visited_members: Vec<_> =
+                orbit.iter().filter(|state| visited.contains(*state)).collect();
+            prop_assert!(!visited_members.is_empty(), "{effort:?}: nobody stands for {orbit:?}");
             for state in orbit {
                 prop_assert!(all.contains(state), "the model is not symmetric");
                 let representative = reduced.canonical(state);
-                prop_assert_eq!(&representative, &reduced.canonical(here[0]));
-                prop_assert!(reduced.represents(here[0], state));
+                prop_assert_eq!(&representative, &reduced.canonical(visited_members[0]));
+                prop_assert!(reduced.represents(visited_members[0], state));
             }
             if effort == SymmetryEffort::Exact {
-                prop_assert_eq!(here.len(), 1, "two states stand for one orbit");
-                stepped += orbit.len() * successors(executor, Some(here[0])).len();
+                prop_assert_eq!(visited_members.len(), 1, "two states stand for one orbit");
+                represented_transitions +=
+                    orbit.len() * successors(executor, Some(visited_members[0])).len();
             }
         }
         let outcome = explore(&reduced);
@@ -279,14 +281,15 @@ fn reduces_as_permuting_says(
         };
         prop_assert_eq!(checks(&outcome), checks(&plain));
         if effort == SymmetryEffort::Exact {
-            prop_assert_eq!(stepped as u64, plain.counters.transitions);
+            prop_assert_eq!(represented_transitions as u64, plain.counters.transitions);
         }
     }
     Ok(())
 }
 
-/// Returns whether a model is small enough, and the number of its cells that hold fewer values than declared.
-fn is_reduced_right(text: &str) -> Result<Option<usize>, TestCaseError> {
+/// Checks the reduction of a model. Returns the number of cells with fewer values than declared, or none for a large
+/// model.
+fn check_model(text: &str) -> Result<Option<usize>, TestCaseError> {
     let program = program(text, Vec::new());
     let narrow = Interp::new(program.clone()).unwrap();
     let declared = Interp::as_declared(program).unwrap();
@@ -294,9 +297,9 @@ fn is_reduced_right(text: &str) -> Result<Option<usize>, TestCaseError> {
         let Some(all) = states(interp).filter(|all| all.len() <= RANDOM_STATES_MAX) else {
             return Ok(None);
         };
-        reduces_as_permuting_says(interp, interp, &all)?;
+        check_reduction(interp, interp, &all)?;
         if let Ok(jit) = Jit::new(interp) {
-            reduces_as_permuting_says(interp, &jit, &all)?;
+            check_reduction(interp, &jit, &all)?;
         }
     }
     let cells = narrow.layout().cells.values();
@@ -304,14 +307,14 @@ fn is_reduced_right(text: &str) -> Result<Option<usize>, TestCaseError> {
 }
 
 #[test]
-fn random_models_are_reduced_as_permuting_says() {
+fn reductions_of_random_models_agree_with_all_permutations() {
     let cases = if std::env::var_os("SPILLWAY_LARGE").is_some() { 5_000 } else { 150 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let numbers = prop::collection::vec(any::<u16>(), 20..160);
-    let (looked_at, narrowed) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let (checked, narrowed) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     let result = TestRunner::new(config).run(&numbers.prop_map(|it| random::model(&it)), |text| {
-        if let Some(cells) = is_reduced_right(&text)? {
-            looked_at.set(looked_at.get() + 1);
+        if let Some(cells) = check_model(&text)? {
+            checked.set(checked.get() + 1);
             narrowed.set(narrowed.get() + u32::from(cells > 0));
         }
         Ok(())
@@ -319,12 +322,12 @@ fn random_models_are_reduced_as_permuting_says() {
     if let Err(failure) = result {
         panic!("{}", failure.to_string().replace("\\n", "\n"));
     }
-    println!("{} of {cases} models, {} of them narrowed", looked_at.get(), narrowed.get());
-    assert!(looked_at.get() > cases / 2 && narrowed.get() > cases / 5);
+    println!("{} of {cases} models, {} of them narrowed", checked.get(), narrowed.get());
+    assert!(checked.get() > cases / 2 && narrowed.get() > cases / 5);
 }
 
-/// A union that only stores constants; one whose range begins inside; elements that are stored one at a time; a
-/// scalarset that never has a value.
+/// A union that stores only constants; a union whose range begins inside; elements that are stored one at a time; a
+/// scalarset without a value.
 const NARROWED: [&str; 4] = [
     "type S: scalarset(2); E: enum {e0, e1}; U: union {S, E}; var b: array [S] of boolean; u: U;
      startstate begin for z: S do b[z] := true; end; u := e0; end;
@@ -344,17 +347,16 @@ const NARROWED: [&str; 4] = [
 ];
 
 #[test]
-fn models_whose_cells_are_narrowed_are_reduced_as_permuting_says() {
+fn reductions_of_narrowed_models_agree_with_all_permutations() {
     for text in NARROWED {
-        match is_reduced_right(text) {
+        match check_model(text) {
             Ok(cells) => assert!(cells.is_some()),
             Err(failure) => panic!("{failure}\n{text}"),
         }
     }
 }
 
-/// A layout may be given any ranges: a cell has codes for all elements of a scalarset or, if none is in the range,
-/// for none.
+/// A layout accepts any ranges. A cell has codes for all elements of a scalarset, or for none if none is in the range.
 #[test]
 fn cells_are_narrowed_by_whole_scalarsets() {
     let program = program(NARROWED[1], Vec::new());

@@ -214,7 +214,7 @@ mod tests {
 
     /// Long lists are split and are read back whole. Any flipped bit is detected.
     #[test]
-    fn lists_come_back_and_damage_is_noticed() {
+    fn lists_round_trip_and_damage_is_detected() {
         let disk = FaultDisk::new();
         let pairs = (0..3000u64).flat_map(|state| {
             let count = if state == 1500 { 100_000 } else { state % 7 };

@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_are_sets(one in prop::collection::btree_set(0..200u64, 0..60), other in prop::collection::btree_set(0..200u64, 0..60)) {
+        fn state_sets_agree_with_sets(one in prop::collection::btree_set(0..200u64, 0..60), other in prop::collection::btree_set(0..200u64, 0..60)) {
             let of = |ranks: &BTreeSet<u64>| {
                 let mut set = StateSet::none(200);
                 ranks.iter().for_each(|it| set.insert(*it));
@@ -122,7 +122,7 @@ mod tests {
         }
 
         #[test]
-        fn counters_count_up_to_many(ups in prop::collection::vec(0..9u64, 0..200)) {
+        fn successor_counters_saturate(ups in prop::collection::vec(0..9u64, 0..200)) {
             let mut counters = SuccessorCounters::zero(9);
             ups.iter().for_each(|it| counters.increment(*it));
             for rank in 0..9 {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_does_not_lead_to_the_finding_is_damage() {
+    fn paths_that_do_not_end_in_the_finding_are_rejected() {
         assert!(found().agrees(2));
         let (finding, path) = (found().finding, found().path);
         let wrong = [

@@ -171,7 +171,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_kept_is_what_was_offered_and_no_more_than_fits() {
+    fn caches_hold_offered_states_up_to_their_size() {
         for kind in KINDS {
             let mut cache =
                 StateCache::new(StateCacheConfig { kind, size: CacheSize::States(10) }, 4, 1 << 20);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_keeps_within_its_share() {
+    fn a_cache_stays_within_its_memory() {
         let cache = StateCache::new(
             StateCacheConfig { kind: CacheKind::Fifo, size: CacheSize::States(1000) },
             36,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_grows_with_what_is_found() {
+    fn a_cache_grows_with_the_number_of_states() {
         for kind in KINDS {
             let mut cache = StateCache::new(
                 StateCacheConfig { kind, size: CacheSize::BytesAState(4) },

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn caches_have_a_kind_and_perhaps_a_size() {
+    fn cache_configurations_have_a_kind_and_an_optional_size() {
         let cache = |kind, size| Ok(StateCacheConfig { kind, size });
         let (usual, five) = (CacheSize::default(), CacheSize::States(5));
         for (text, expected, written) in [

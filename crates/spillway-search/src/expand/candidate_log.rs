@@ -170,7 +170,7 @@ mod tests {
 
     /// Runs of equal size are added, and merged whenever there are many.
     #[test]
-    fn runs_of_like_size_are_merged_and_written_a_few_times() {
+    fn runs_of_similar_size_are_merged_a_few_times() {
         let run = |keys| {
             let at = SegmentRef { offset: 0, length: 0, keys };
             FileSegment { file: FileName::Frontier { level: 0 }, at }

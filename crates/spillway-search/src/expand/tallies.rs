@@ -52,7 +52,7 @@ mod tests {
     use spillway_model::Counters;
 
     #[test]
-    fn slices_from_where_one_was_left_are_not_counted() {
+    fn slices_after_the_first_unfinished_one_are_not_counted() {
         let slice = |transitions| {
             let counters = Counters { transitions, ..Counters::default() };
             ExpansionOutcome { counters, ..ExpansionOutcome::default() }

@@ -159,7 +159,7 @@ mod tests {
     use spillway_base::random::SplitMix64;
 
     #[test]
-    fn members_stay_when_the_set_grows_and_go_with_their_generation() {
+    fn members_survive_growth_and_are_dropped_by_clear() {
         let mut set = FingerprintSet::new(64 << 20);
         let mut random = SplitMix64::new(3);
         let members: Vec<u64> = (0..300_000).map(|_| random.next_number()).collect();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn generations_end_without_a_trace() {
+    fn generation_overflow_leaves_no_members() {
         let mut set = FingerprintSet::new(0);
         for _ in 0..=GENERATION_MAX {
             assert_eq!(set.insert(7), InsertionResult::New);

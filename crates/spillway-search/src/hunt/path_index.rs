@@ -121,7 +121,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn it_knows_what_a_map_of_the_path_knows() {
+    fn positions_agree_with_a_map_of_the_path() {
         let mut random = SplitMix64::new(1);
         let (mut index, mut path) = (PathIndex::default(), Vec::new());
         for round in 0..200_000 {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn accepting_states_are_found_from_a_position_on() {
+    fn accepting_states_are_found_after_a_position() {
         let mut index = PathIndex::default();
         assert!(!index.accepts_from(0));
         for (state, is_accepting) in [(1, false), (2, true), (3, false)] {

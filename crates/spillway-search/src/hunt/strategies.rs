@@ -102,7 +102,7 @@ mod tests {
     use spillway_base::numbers::grouped;
 
     #[test]
-    fn the_table_has_the_values_of_the_code() {
+    fn the_table_has_the_constants_of_the_code() {
         let value = |name: &str, parameter: &str| {
             let entry = strategy(name).unwrap();
             entry.parameters.iter().find(|it| it.name == parameter).unwrap().value

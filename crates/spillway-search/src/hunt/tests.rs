@@ -126,7 +126,7 @@ fn options(strategy_name: Option<&str>) -> HuntOptions {
     }
 }
 
-fn hunted(target: &HuntTarget<'_>, options: &HuntOptions) -> HuntOutcome {
+fn run_hunt(target: &HuntTarget<'_>, options: &HuntOptions) -> HuntOutcome {
     hunt(target, options, &SearchControl::default(), &HuntProgress::default()).unwrap()
 }
 
@@ -136,7 +136,7 @@ fn target<'m>(model: &'m dyn StateSpace, checks: CheckSelection) -> HuntTarget<'
     HuntTarget { model, checks, accepts: None, distances }
 }
 
-/// A ladder with many ways down: from each state one step up and some down. The end is bad.
+/// Returns a ladder with many ways down: each state has one step up and some down. The end is bad.
 fn ladder(end: u32) -> NumberSystem {
     NumberSystem {
         starts: vec![0, 1],
@@ -162,10 +162,10 @@ fn assert_path(model: &dyn StateSpace, outcome: &HuntOutcome, expected: Violatio
 }
 
 #[test]
-fn each_strategy_finds_a_violation_and_shortening_the_shortest_path() {
+fn each_strategy_finds_a_violation_and_shortening_finds_the_shortest_path() {
     let model = ladder(40);
     for it in &STRATEGIES {
-        let outcome = hunted(&target(&model, CheckSelection::ALL), &options(Some(it.name)));
+        let outcome = run_hunt(&target(&model, CheckSelection::ALL), &options(Some(it.name)));
         let states = assert_path(&model, &outcome, INVARIANT);
         let by = FoundBy { strategy: it.name, thread: 0 };
         assert_eq!(outcome.found_by, Some(by));
@@ -180,9 +180,9 @@ fn each_strategy_finds_a_violation_and_shortening_the_shortest_path() {
 }
 
 #[test]
-fn faults_and_deadlocks_are_found_and_only_selected_ones() {
+fn only_selected_faults_and_deadlocks_are_found() {
     let model = NumberSystem { fails_in: Some(7), ..ladder(1000) };
-    let outcome = hunted(&target(&model, CheckSelection::ALL), &options(None));
+    let outcome = run_hunt(&target(&model, CheckSelection::ALL), &options(None));
     assert_eq!(number(assert_path(&model, &outcome, FAULT).last().unwrap()), 7);
     let stuck = NumberSystem {
         starts: vec![0],
@@ -190,31 +190,31 @@ fn faults_and_deadlocks_are_found_and_only_selected_ones() {
         is_bad: Box::new(|_| false),
         fails_in: None,
     };
-    let outcome = hunted(&target(&stuck, CheckSelection::ALL), &options(None));
+    let outcome = run_hunt(&target(&stuck, CheckSelection::ALL), &options(None));
     assert_path(&stuck, &outcome, Violation::Deadlock);
     let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
     let walks = HuntOptions { walks: Some(50), ..options(None) };
-    let outcome = hunted(&target(&stuck, checks), &walks);
+    let outcome = run_hunt(&target(&stuck, checks), &walks);
     assert_eq!((outcome.finding, outcome.end), (None, HuntEnd::Walks));
 }
 
 #[test]
 fn a_dive_exhausts_a_small_system() {
     let model = NumberSystem { is_bad: Box::new(|_| false), ..ladder(300) };
-    let outcome = hunted(&target(&model, CheckSelection::ALL), &options(None));
+    let outcome = run_hunt(&target(&model, CheckSelection::ALL), &options(None));
     assert_eq!((outcome.end, outcome.finding), (HuntEnd::Exhausted, None));
-    let outcome = hunted(&target(&model, CheckSelection::ALL), &options(Some("uniform")));
+    let outcome = run_hunt(&target(&model, CheckSelection::ALL), &options(Some("uniform")));
     assert_eq!((outcome.end, outcome.totals().walks), (HuntEnd::Walks, 5000));
 }
 
 #[test]
-fn a_number_of_transitions_ends_a_hunt() {
+fn the_transition_limit_ends_a_hunt() {
     let model = NumberSystem { is_bad: Box::new(|_| false), ..ladder(3_000_000) };
     let target = target(&model, CheckSelection { deadlock: false, ..CheckSelection::ALL });
     for (threads, transitions) in [(1, 1), (1, 30_000), (2, 30_001)] {
         let limit = Some(transitions);
         let options = HuntOptions { threads, transitions: limit, walks: None, ..options(None) };
-        let outcome = hunted(&target, &options);
+        let outcome = run_hunt(&target, &options);
         let taken = outcome.totals().transitions;
         assert_eq!((outcome.end, outcome.finding), (HuntEnd::Transitions, None));
         // A turn ends with the state that reaches its limit.
@@ -223,7 +223,7 @@ fn a_number_of_transitions_ends_a_hunt() {
 }
 
 #[test]
-fn hunts_within_a_search_fit_their_memory_and_the_size_of_states() {
+fn hunts_within_a_search_adapt_to_memory_and_state_size() {
     let bounds = HuntBounds { seed: 1, transitions: 1000, bytes: 1 << 30, width: 40 };
     let options = bounds.options().unwrap();
     assert_eq!((options.threads, options.transitions), (1, Some(1000)));
@@ -238,12 +238,12 @@ fn hunts_within_a_search_fit_their_memory_and_the_size_of_states() {
 }
 
 #[test]
-fn walks_are_divided_among_threads_and_unsuited_strategies_are_named() {
+fn walks_are_divided_among_threads_and_unsuited_strategies_are_reported() {
     let model = NumberSystem { is_bad: Box::new(|_| false), ..ladder(300) };
     let none = HuntTarget { distances: Vec::new(), ..target(&model, CheckSelection::ALL) };
     let names: Vec<_> = STRATEGIES.iter().filter(|it| it.name != "dive").collect();
     let options = HuntOptions { threads: 3, walks: Some(101), strategies: names, ..options(None) };
-    let outcome = hunted(&none, &options);
+    let outcome = run_hunt(&none, &options);
     assert_eq!((outcome.end, outcome.totals().walks), (HuntEnd::Walks, 101));
     assert_eq!(outcome.unsuited.len(), 1);
     assert_eq!(outcome.unsuited[0].0, "best-first");
@@ -254,8 +254,8 @@ fn walks_are_divided_among_threads_and_unsuited_strategies_are_named() {
 }
 
 #[test]
-fn a_hunt_repeats_with_its_seed_on_any_number_of_threads() {
-    // A maze in which each seed goes another way.
+fn a_hunt_is_reproducible_by_its_seed_on_any_number_of_threads() {
+    // A maze in which each seed takes another path.
     let model = NumberSystem {
         starts: vec![1],
         next: Box::new(|it| {
@@ -267,23 +267,24 @@ fn a_hunt_repeats_with_its_seed_on_any_number_of_threads() {
     let target = target(&model, CheckSelection::ALL);
     for threads in [1, 2, 3] {
         let options = HuntOptions { threads, walks: None, ..options(None) };
-        let first = hunted(&target, &options);
+        let first = run_hunt(&target, &options);
         assert_path(&model, &first, INVARIANT);
         for _ in 0..5 {
-            let again = hunted(&target, &options);
+            let again = run_hunt(&target, &options);
             assert_eq!((&again.finding, again.found_by), (&first.finding, first.found_by));
             if threads == 1 {
                 assert_eq!(again, first);
             }
         }
     }
-    let finding = |seed| hunted(&target, &HuntOptions { seed, ..options(Some("uniform")) }).finding;
+    let finding =
+        |seed| run_hunt(&target, &HuntOptions { seed, ..options(Some("uniform")) }).finding;
     assert_eq!(finding(5), finding(5));
     assert!((2..9).any(|seed| finding(seed) != finding(5)));
 }
 
 #[test]
-fn runs_are_found_and_only_accepting_ones() {
+fn only_accepting_runs_are_found() {
     let model = NumberSystem {
         starts: vec![0],
         next: Box::new(|it| if it < 60 { vec![it + 1, it / 2] } else { vec![it, 61 + it % 5] }),
@@ -299,7 +300,7 @@ fn runs_are_found_and_only_accepting_ones() {
                 ..target(&model, CheckSelection::NONE)
             };
             let options = HuntOptions { walks: Some(3000), ..options(Some(name)) };
-            let outcome = hunted(&target, &options);
+            let outcome = run_hunt(&target, &options);
             assert_eq!(outcome.finding.is_some(), is_found, "{name} {accepting}");
             let Some(HuntFinding::Run(run)) = outcome.finding else { continue };
             let all: Vec<u32> = run.states.iter().map(|it| number(it)).collect();
@@ -311,7 +312,7 @@ fn runs_are_found_and_only_accepting_ones() {
 }
 
 #[test]
-fn detours_are_cut_when_the_whole_space_is_too_large() {
+fn detours_are_cut_if_the_state_space_is_too_large() {
     // A wide space: each state has a hundred successors that lead nowhere soon.
     let model = NumberSystem {
         starts: vec![0],
@@ -333,7 +334,7 @@ fn detours_are_cut_when_the_whole_space_is_too_large() {
 }
 
 #[test]
-fn repeats_are_cut_from_a_position_on() {
+fn repeated_states_are_cut_after_a_position() {
     let path = |all: &[u8]| all.iter().map(|&it| vec![it]).collect::<Vec<_>>();
     assert_eq!(without_repeats(path(&[1, 2, 1, 3, 4, 3]), 0), path(&[1, 3]));
     assert_eq!(without_repeats(path(&[1, 2, 1, 3, 4, 3]), 3), path(&[1, 2, 1, 3]));
@@ -341,10 +342,10 @@ fn repeats_are_cut_from_a_position_on() {
 }
 
 #[test]
-fn a_hunt_without_a_strategy_that_suits_says_so() {
+fn a_hunt_without_a_suitable_strategy_is_reported() {
     let model = ladder(3);
     let none = HuntTarget { distances: Vec::new(), ..target(&model, CheckSelection::ALL) };
-    let outcome = hunted(&none, &options(Some("best-first")));
+    let outcome = run_hunt(&none, &options(Some("best-first")));
     assert_eq!((outcome.end, outcome.unsuited.len()), (HuntEnd::Unsuited, 1));
 }
 

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_read_as_they_were_set() {
+    fn bits_are_read_back() {
         for at in 0..24 {
             for bits in 1..=RUN_MAX {
                 let mut state = [0; 20];
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn double_words_shift_like_long_numbers() {
+    fn wide_integers_shift_like_one_number() {
         let word = WideInteger { high: u128::MAX / 7, low: u128::MAX / 11 };
         for bits in 0..WideInteger::BITS {
             assert_eq!(word << bits >> bits, word & WideInteger::ones(WideInteger::BITS - bits));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_of_neighbours_and_not_too_long() {
+    fn runs_consist_of_neighbours_up_to_a_length() {
         assert_eq!(runs([1, 2, 5].into_iter()), [1..3, 5..6]);
         assert_eq!(runs(0..60), [0..RUN_MAX, RUN_MAX..60]);
     }

@@ -75,18 +75,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_down_last_comes_first_however_much_it_is() {
+    fn states_are_popped_in_reverse_order_at_any_size() {
         let folder = tempfile::tempdir().unwrap();
         for (width, states) in [(3, 10), (1000, 5000), (MEMORY_BYTES / 2 + 1, 5), (1 << 21, 3)] {
             for folder in [None, Some(folder.path())] {
-                let mut way = StateStack::new(width, folder);
+                let mut stack = StateStack::new(width, folder);
                 let state = |number: usize| vec![(number % 251) as u8; width];
-                (0..states).for_each(|number| way.push(&state(number)).unwrap());
-                assert!(folder.is_none() || way.top.len() <= MEMORY_BYTES.max(width));
+                (0..states).for_each(|number| stack.push(&state(number)).unwrap());
+                assert!(folder.is_none() || stack.top.len() <= MEMORY_BYTES.max(width));
                 for number in (0..states).rev() {
-                    assert!(way.pop().unwrap() == Some(state(number)), "{width} {number}");
+                    assert!(stack.pop().unwrap() == Some(state(number)), "{width} {number}");
                 }
-                assert_eq!(way.pop().unwrap(), None);
+                assert_eq!(stack.pop().unwrap(), None);
             }
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -1,5 +1,5 @@
-//! Searches of a system whose encoding of states grows: with any number of threads, buffers, kills and losses of power,
-//! the journal and the levels have the same bytes.
+//! Searches of a system whose encoding of states grows. The journal and the levels have the same bytes for any number
+//! of threads, buffers, kills and losses of power.
 
 mod tasks;
 mod words;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use words::Words;
 
-/// What a session is given.
+/// The parameters of a session.
 #[derive(Clone, Copy, Debug)]
 struct Session {
     threads: usize,
@@ -31,22 +31,22 @@ struct Session {
     is_comback: bool,
 }
 
-const CALM: Session = Session {
+const ONE_CHECKPOINT: Session = Session {
     threads: 1,
     unencoded: 1 << 20,
     checkpoint_every: Duration::from_secs(3600),
     is_comback: false,
 };
 
-/// Checkpoints at every chance, and buffers so small that most states go to disk.
-const INCESSANT: Session =
+/// Checkpoints at every opportunity, and buffers so small that most states go to disk.
+const FREQUENT_CHECKPOINTS: Session =
     Session { threads: 1, unencoded: 200, checkpoint_every: Duration::ZERO, is_comback: false };
 
 fn system() -> Words {
     Words::new(2500, 3, 60, 0)
 }
 
-/// A system with levels of several units, within which there are checkpoints, and with many words.
+/// A system with levels of several units, with checkpoints inside them, and with many words.
 fn broad_system() -> Words {
     Words::with_second(2, [12_000, 8, 12_000, 0])
 }
@@ -78,7 +78,7 @@ impl Session {
         }
     }
 
-    /// Begins a search or resumes it, with a system that knows nothing yet, until it ends.
+    /// Starts or resumes a search with a new system, until it ends.
     fn run(self, system: &Words, disk: &FaultDisk) -> Result<SearchOutcome> {
         let control = SearchControl::new(self.checkpoint_every, None);
         self.run_controlled(system, disk, &limits(), &control)
@@ -109,13 +109,13 @@ impl Session {
     }
 }
 
-/// Every file but the manifest, whose times differ.
+/// Returns every file except the manifest, whose times differ.
 fn contents(disk: &FaultDisk) -> Vec<(String, Vec<u8>)> {
     let names = disk.list().unwrap().into_iter().map(|(name, _)| name);
     names.filter(|it| it != MANIFEST).map(|it| (it.clone(), disk.read(&it).unwrap())).collect()
 }
 
-/// The file of the journal that the manifest names.
+/// Returns the file of the journal that the manifest names.
 fn journal_file(disk: &dyn Disk) -> String {
     SavedSearch::load(disk).unwrap().encoding.unwrap().file().to_string()
 }
@@ -124,17 +124,17 @@ fn journal(disk: &FaultDisk) -> Vec<u8> {
     disk.read(&journal_file(disk)).unwrap()
 }
 
-/// An undisturbed search by one thread.
-fn undisturbed(session: Session, system: &Words) -> (SearchOutcome, FaultDisk) {
+/// Runs a search without interruptions.
+fn run_uninterrupted(session: Session, system: &Words) -> (SearchOutcome, FaultDisk) {
     let disk = FaultDisk::new();
     let outcome = session.run(system, &disk).unwrap();
     (outcome, disk)
 }
 
 #[test]
-fn a_search_visits_what_the_oracle_visits() {
+fn a_search_visits_the_states_of_the_oracle() {
     let expected = memory::search(&system(), &limits()).unwrap();
-    let (outcome, disk) = undisturbed(CALM, &system());
+    let (outcome, disk) = run_uninterrupted(ONE_CHECKPOINT, &system());
     assert!(expected.levels.len() > 20 && expected.states() > 1400, "{expected:?}");
     assert_eq!(outcome.levels, expected.levels);
     assert_eq!(outcome.counters, expected.counters);
@@ -147,29 +147,29 @@ fn a_search_visits_what_the_oracle_visits() {
 }
 
 #[test]
-fn journals_and_levels_do_not_depend_on_threads_and_buffers() {
-    let (expected, calm) = undisturbed(CALM, &system());
+fn journals_and_levels_are_independent_of_threads_and_buffers() {
+    let (expected, reference_disk) = run_uninterrupted(ONE_CHECKPOINT, &system());
     for threads in [1, 2, 3] {
         for unencoded in [1, 200, 1 << 20] {
             for checkpoint_every in [Duration::ZERO, Duration::from_secs(3600)] {
-                let session = Session { threads, unencoded, checkpoint_every, ..CALM };
-                let (outcome, disk) = undisturbed(session, &system());
+                let session = Session { threads, unencoded, checkpoint_every, ..ONE_CHECKPOINT };
+                let (outcome, disk) = run_uninterrupted(session, &system());
                 assert_eq!(outcome, expected, "{session:?}");
-                assert_eq!(journal(&disk), journal(&calm), "{session:?}");
-                // Settling threads have shards of their own.
+                assert_eq!(journal(&disk), journal(&reference_disk), "{session:?}");
+                // Each settling thread has a shard.
                 if threads == 1 {
-                    assert!(contents(&disk) == contents(&calm), "{session:?}");
+                    assert!(contents(&disk) == contents(&reference_disk), "{session:?}");
                 }
             }
         }
     }
 }
 
-/// Kills searches and cuts their power at up to `count` operations. Returns how often the last checkpoint was within a
-/// level and named states without an encoding.
-fn disturb(session: Session, system: fn() -> Words, count: u64) -> usize {
-    let (expected, calm) = undisturbed(session, &system());
-    let operations = calm.operations();
+/// Kills searches and cuts their power at up to `count` operations, and resumes them. Returns how often the last
+/// checkpoint was inside a level and named unencoded states.
+fn kill_and_resume(session: Session, system: fn() -> Words, count: u64) -> usize {
+    let (expected, reference_disk) = run_uninterrupted(session, &system());
+    let operations = reference_disk.operations();
     let mut within_levels = 0;
     for at in (0..operations).step_by((operations / count + 1) as usize) {
         let disk = FaultDisk::with_faults(FaultPlan::new().seed(at).crash_at(at));
@@ -182,9 +182,9 @@ fn disturb(session: Session, system: fn() -> Words, count: u64) -> usize {
             within_levels += usize::from(saved.is_some_and(|it| !it.open.unencoded.is_empty()));
             let outcome = session.run(&system(), &disk).unwrap();
             assert_eq!(outcome, expected, "{what} at {at} of {operations}");
-            assert_eq!(journal(&disk), journal(&calm), "{what} at {at} of {operations}");
+            assert_eq!(journal(&disk), journal(&reference_disk), "{what} at {at} of {operations}");
             if session.threads == 1 {
-                assert!(contents(&disk) == contents(&calm), "{what} at {at}");
+                assert!(contents(&disk) == contents(&reference_disk), "{what} at {at}");
             }
         }
     }
@@ -193,77 +193,83 @@ fn disturb(session: Session, system: fn() -> Words, count: u64) -> usize {
 
 #[test]
 fn the_process_may_be_killed_and_power_lost_at_any_operation() {
-    disturb(INCESSANT, system, 100);
-    disturb(Session { threads: 2, ..INCESSANT }, system, 30);
+    kill_and_resume(FREQUENT_CHECKPOINTS, system, 100);
+    kill_and_resume(Session { threads: 2, ..FREQUENT_CHECKPOINTS }, system, 30);
 }
 
-/// The same states by hashes and back-edges, whose indices do not depend on which successors had bytes.
+/// The same states by hashes and back-edges. The indices do not depend on which successors had an encoding.
 #[test]
 fn hashes_and_back_edges_wait_for_encodings() {
-    let (expected, sorted) = undisturbed(CALM, &system());
-    for session in [CALM, INCESSANT, Session { threads: 3, ..INCESSANT }] {
+    let (expected, sorted) = run_uninterrupted(ONE_CHECKPOINT, &system());
+    for session in
+        [ONE_CHECKPOINT, FREQUENT_CHECKPOINTS, Session { threads: 3, ..FREQUENT_CHECKPOINTS }]
+    {
         let session = Session { is_comback: true, ..session };
-        let (outcome, disk) = undisturbed(session, &system());
+        let (outcome, disk) = run_uninterrupted(session, &system());
         assert_eq!(outcome.levels, expected.levels, "{session:?}");
         assert_eq!(outcome.counters, expected.counters, "{session:?}");
         assert_eq!(journal(&disk), journal(&sorted), "{session:?}");
         assert!(SavedSearch::load(&disk).unwrap().frontier.rebuilt.states > 0, "{session:?}");
     }
-    disturb(Session { is_comback: true, ..INCESSANT }, system, 60);
+    kill_and_resume(Session { is_comback: true, ..FREQUENT_CHECKPOINTS }, system, 60);
 }
 
 #[test]
 fn hashes_and_back_edges_of_broad_levels_survive_crashes_with_two_threads() {
-    disturb(
-        Session { is_comback: true, threads: 2, unencoded: 2000, ..INCESSANT },
+    kill_and_resume(
+        Session { is_comback: true, threads: 2, unencoded: 2000, ..FREQUENT_CHECKPOINTS },
         broad_system,
         20,
     );
 }
 
-/// Kills the process and cuts the power within levels. Few operations are executed in between, so that these points fall
-/// within levels on every machine.
-fn disturb_levels(session: Session) {
-    let within_levels = disturb(session, broad_system, 64);
+/// Kills the process and cuts the power within levels. Few operations are executed in between, so that these points
+/// fall within levels on every machine.
+fn kill_and_resume_within_levels(session: Session) {
+    let within_levels = kill_and_resume(session, broad_system, 64);
     assert!(within_levels > 2, "{within_levels}");
 }
 
 #[test]
 fn crashes_within_a_level_lose_nothing_on_disk() {
-    disturb_levels(Session { threads: 1, unencoded: 2000, ..INCESSANT });
+    kill_and_resume_within_levels(Session { threads: 1, unencoded: 2000, ..FREQUENT_CHECKPOINTS });
 }
 
 #[test]
 fn crashes_within_a_level_lose_nothing_in_memory() {
-    disturb_levels(Session { threads: 2, unencoded: 1 << 20, ..INCESSANT });
+    kill_and_resume_within_levels(Session {
+        threads: 2,
+        unencoded: 1 << 20,
+        ..FREQUENT_CHECKPOINTS
+    });
 }
 
 #[test]
 fn any_operation_may_fail() {
-    let (expected, calm) = undisturbed(INCESSANT, &system());
-    let operations = calm.operations();
+    let (expected, reference_disk) = run_uninterrupted(FREQUENT_CHECKPOINTS, &system());
+    let operations = reference_disk.operations();
     for at in (0..operations).step_by((operations / 100 + 1) as usize) {
         let plan = FaultPlan::new().seed(at);
         for plan in [plan.clone().io_error_at(at), plan.full_from(at)] {
             let disk = FaultDisk::with_faults(plan);
-            let _ = INCESSANT.run(&system(), &disk);
+            let _ = FREQUENT_CHECKPOINTS.run(&system(), &disk);
             let disk = disk.restart();
-            assert_eq!(INCESSANT.run(&system(), &disk).unwrap(), expected, "at {at}");
-            assert_eq!(journal(&disk), journal(&calm), "at {at}");
+            assert_eq!(FREQUENT_CHECKPOINTS.run(&system(), &disk).unwrap(), expected, "at {at}");
+            assert_eq!(journal(&disk), journal(&reference_disk), "at {at}");
         }
     }
 }
 
 #[test]
 fn sessions_of_different_threads_continue_each_other() {
-    let (expected, calm) = undisturbed(INCESSANT, &system());
+    let (expected, reference_disk) = run_uninterrupted(FREQUENT_CHECKPOINTS, &system());
     let mut disk = FaultDisk::new();
     for number in 1.. {
-        let session = Session { threads: 1 + number % 3, ..INCESSANT };
+        let session = Session { threads: 1 + number % 3, ..FREQUENT_CHECKPOINTS };
         disk.set_plan(FaultPlan::new().seed(number as u64).crash_at(number as u64 * 12));
         if let Ok(outcome) = session.run(&system(), &disk) {
             assert_eq!(outcome, expected);
-            assert_eq!(journal(&disk), journal(&calm));
+            assert_eq!(journal(&disk), journal(&reference_disk));
             assert!(number > 10, "{number} sessions");
             break;
         }
@@ -273,14 +279,14 @@ fn sessions_of_different_threads_continue_each_other() {
 
 #[test]
 fn a_session_may_stop_anywhere() {
-    let (expected, calm) = undisturbed(CALM, &system());
-    // One and the same system is reset to its journal by each session.
+    let (expected, reference_disk) = run_uninterrupted(ONE_CHECKPOINT, &system());
+    // Each session resets the same system to its journal.
     let (disk, system) = (FaultDisk::new(), system());
     let mut sessions = 0;
     loop {
         let control = SearchControl::new(Duration::from_secs(3600), None);
         let limits = SearchLimits { max_states: Some(sessions * 100), ..limits() };
-        let outcome = CALM.run_controlled(&system, &disk, &limits, &control).unwrap();
+        let outcome = ONE_CHECKPOINT.run_controlled(&system, &disk, &limits, &control).unwrap();
         system.grow_at_once();
         sessions += 1;
         if outcome.verdict != SearchVerdict::Incomplete {
@@ -289,7 +295,7 @@ fn a_session_may_stop_anywhere() {
         }
     }
     assert!(sessions > 10, "{sessions}");
-    assert_eq!(journal(&disk), journal(&calm));
+    assert_eq!(journal(&disk), journal(&reference_disk));
 }
 
 #[test]
@@ -297,17 +303,17 @@ fn a_damaged_journal_is_refused() {
     let disk = FaultDisk::new();
     let control = SearchControl::new(Duration::from_secs(3600), None);
     let limits = SearchLimits { max_states: Some(1000), ..limits() };
-    let outcome = CALM.run_controlled(&system(), &disk, &limits, &control).unwrap();
+    let outcome = ONE_CHECKPOINT.run_controlled(&system(), &disk, &limits, &control).unwrap();
     assert_eq!(outcome.verdict, SearchVerdict::Incomplete);
     let (name, length) = (journal_file(&disk), journal(&disk).len() as u64);
     for bit in 0..length * 8 {
         disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
-        let error = CALM.run(&system(), &disk).unwrap_err();
+        let error = ONE_CHECKPOINT.run(&system(), &disk).unwrap_err();
         assert!(matches!(error, Error::Corrupt { .. }), "bit {bit}: {error}");
         disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
     }
     disk.truncate(&name, length - 8);
-    let error = CALM.run(&system(), &disk).unwrap_err();
+    let error = ONE_CHECKPOINT.run(&system(), &disk).unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error}");
 }
 
@@ -317,10 +323,11 @@ fn a_counterexample_is_found_in_the_levels() {
     let oracle = memory::search(&Words::new(2500, 3, 60, 150), &SearchLimits::default()).unwrap();
     let disk = FaultDisk::new();
     let control = SearchControl::default();
-    let found = CALM.run_controlled(&system, &disk, &SearchLimits::default(), &control).unwrap();
+    let found =
+        ONE_CHECKPOINT.run_controlled(&system, &disk, &SearchLimits::default(), &control).unwrap();
     assert_eq!(found.verdict, SearchVerdict::Violated);
     assert_eq!((&found.levels, found.counters), (&oracle.levels, oracle.counters));
-    // Another process.
+    // The trace is found by another process.
     let system = Words::new(2500, 3, 60, 150);
     let saved = SavedSearch::load(&disk).unwrap();
     saved.prepare_model(&system, &disk).unwrap();
@@ -335,7 +342,7 @@ fn a_counterexample_is_found_in_the_levels() {
 }
 
 #[test]
-fn a_sink_that_cannot_wait_refuses_the_system() {
+fn sinks_without_unencoded_states_refuse_growing_systems() {
     let (system, mut successors) = (system(), Vec::new());
     system.restore(&[]).unwrap();
     let initial = |out: &mut SuccessorSink| system.initial(out);
@@ -344,8 +351,8 @@ fn a_sink_that_cannot_wait_refuses_the_system() {
 }
 
 #[test]
-fn an_encoding_without_room_ends_the_search() {
-    let plan = MemoryPlan { encoding: 300, ..CALM.plan() };
+fn an_encoding_beyond_its_memory_ends_the_search() {
+    let plan = MemoryPlan { encoding: 300, ..ONE_CHECKPOINT.plan() };
     let (system, control) = (system(), SearchControl::default());
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
     let disk = Arc::new(MeteredDisk::new(disk, None).unwrap());

@@ -1,8 +1,11 @@
-//! Searches in tasks of a system whose encoding grows: any process may do any task and may be killed, and the counts and
+//! Searches in tasks of a system whose encoding grows. Any process may run any task and may be killed. The counts and
 //! the journal are those of one process.
 
 use super::words::Words;
-use super::{CALM, INCESSANT, Session, broad_system, journal, limits, system, undisturbed};
+use super::{
+    FREQUENT_CHECKPOINTS, ONE_CHECKPOINT, Session, broad_system, journal, limits,
+    run_uninterrupted, system,
+};
 use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk, Result};
 use spillway_search::checkpoint::{MANIFEST, SavedSearch};
@@ -14,7 +17,7 @@ use spillway_search::{SearchControl, SearchLimits, SearchOutcome, SearchVerdict}
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the processes that share a search did.
+/// The work of the processes that share a search.
 #[derive(Debug, Default)]
 struct SharedWork {
     expanded: u32,
@@ -32,13 +35,13 @@ struct SharedSearch {
     work: SharedWork,
 }
 
-/// Searches in tasks, with a new system for each task, until there is a verdict. Every `crashes`-th operation, counted from
-/// the last one, is the last of a process.
+/// Searches in tasks, with a new system for each task, until there is a verdict. With `crashes`, a process ends after
+/// that many operations and one more for each attempt.
 fn share(system: fn() -> Words, thin: u64, crashes: Option<u64>) -> SharedSearch {
     let (mut disk, mut work) = (FaultDisk::new(), SharedWork::default());
     for attempt in 1.. {
         if let Some(every) = crashes {
-            // The more often it was in vain, the longer a process lives.
+            // Later attempts live longer.
             let at = disk.operations() + every + attempt;
             disk.set_plan(FaultPlan::new().seed(attempt).crash_at(at));
         }
@@ -63,14 +66,14 @@ fn share_until_crash(
     thin: u64,
     work: &mut SharedWork,
 ) -> Result<SearchOutcome> {
-    let wanted = SharingOptions { tasks: 3, thin };
+    let options = SharingOptions { tasks: 3, thin };
     let control = SearchControl::new(Duration::from_secs(3600), None);
     if disk.list()?.iter().all(|(name, _)| name != MANIFEST) {
-        let first = SearchLimits { max_states: Some(wanted.first_states()), ..limits() };
-        CALM.run_controlled(&system(), disk, &first, &control)?;
+        let first = SearchLimits { max_states: Some(options.first_states()), ..limits() };
+        ONE_CHECKPOINT.run_controlled(&system(), disk, &first, &control)?;
     }
     loop {
-        match TaskPlan::next(disk, &system(), &limits(), wanted)? {
+        match TaskPlan::next(disk, &system(), &limits(), options)? {
             NextWork::Ended(verdict) => {
                 let saved = SavedSearch::load(disk)?;
                 assert_eq!(verdict, SearchVerdict::Verified);
@@ -79,7 +82,7 @@ fn share_until_crash(
             NextWork::Search(max_states) => {
                 work.alone += 1;
                 let limits = SearchLimits { max_states, ..limits() };
-                CALM.run_controlled(&system(), disk, &limits, &control)?;
+                ONE_CHECKPOINT.run_controlled(&system(), disk, &limits, &control)?;
             }
             NextWork::Tasks(plan) => {
                 (0..plan.tasks()).rev().try_for_each(|it| run(system, disk, &plan, it))?;
@@ -110,12 +113,15 @@ fn run(system: fn() -> Words, disk: &FaultDisk, plan: &TaskPlan, number: u32) ->
         return Ok(());
     }
     // Some tasks have buffers for all states, and others write most states to disk.
-    let session =
-        Session { threads: 1 + number as usize % 2, ..[CALM, INCESSANT][number as usize % 2] };
+    let session = Session {
+        threads: 1 + number as usize % 2,
+        ..[ONE_CHECKPOINT, FREQUENT_CHECKPOINTS][number as usize % 2]
+    };
     let (model, scratch): (_, Arc<dyn Disk>) = (system(), Arc::new(FaultDisk::new()));
-    let with = ExpansionContext { model: &model, coverage: true, memory: session.plan(), scratch };
+    let context =
+        ExpansionContext { model: &model, coverage: true, memory: session.plan(), scratch };
     let done = match plan.phase.needs_model() {
-        true => task.run_on_model(&with)?,
+        true => task.run_on_model(&context)?,
         false => task.combine()?,
     };
     assert!(matches!(done, PlanOutcome::Done(_)));
@@ -123,31 +129,31 @@ fn run(system: fn() -> Words, disk: &FaultDisk, plan: &TaskPlan, number: u32) ->
     Ok(())
 }
 
-/// Checks that a search in tasks has the counts and the journal of one process. Returns what was done.
-fn is_shared_as_alone(system: fn() -> Words, thin: u64, crashes: Option<u64>) -> SharedWork {
-    let (expected, calm) = undisturbed(CALM, &system());
+/// Checks that a search in tasks has the counts and the journal of one process. Returns the work.
+fn check_shared_search(system: fn() -> Words, thin: u64, crashes: Option<u64>) -> SharedWork {
+    let (expected, reference_disk) = run_uninterrupted(ONE_CHECKPOINT, &system());
     let SharedSearch { outcome, disk, work } = share(system, thin, crashes);
     assert_eq!(outcome.levels, expected.levels, "{work:?}");
     assert_eq!(outcome.counters, expected.counters, "{work:?}");
-    assert!(journal(&disk) == journal(&calm), "{work:?}");
+    assert!(journal(&disk) == journal(&reference_disk), "{work:?}");
     work
 }
 
 #[test]
-fn tasks_find_what_one_process_finds() {
-    let work = is_shared_as_alone(system, 1, None);
+fn tasks_have_the_results_of_one_process() {
+    let work = check_shared_search(system, 1, None);
     assert!(
         work.grown > 10 && work.unencoded == work.grown && work.expanded >= work.grown,
         "{work:?}"
     );
-    let broad = is_shared_as_alone(broad_system, 20, None);
+    let broad = check_shared_search(broad_system, 20, None);
     assert!(broad.grown > 0 && broad.alone > 0, "{broad:?}");
 }
 
 #[test]
 fn a_process_may_die_at_any_operation_of_a_task() {
     for every in [3, 17, 120] {
-        let work = is_shared_as_alone(system, 4, Some(every));
+        let work = check_shared_search(system, 4, Some(every));
         assert!(work.crashed > 5 && work.grown > 3, "{work:?}");
     }
 }

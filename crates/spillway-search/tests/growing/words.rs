@@ -14,12 +14,12 @@ use std::sync::RwLock;
 /// A graph whose nodes are pairs of words. A state is the numbers of both words, two bytes each.
 pub struct Words {
     pub nodes: u64,
-    /// The number of second words. The fewer there are, the more first ones.
+    /// The number of second words. If there are fewer, there are more first words.
     pub second: u64,
     pub degree: u64,
     /// The greatest distance of a successor.
     pub spread: u64,
-    /// Nodes that violate the property: one of so many; 0 for none.
+    /// One in this number of nodes violates the property; 0 for none.
     pub broken: u64,
     /// The nodes by their words.
     nodes_by_words: HashMap<[u32; 2], u64>,
@@ -53,7 +53,7 @@ impl WordNumbers {
     }
 }
 
-/// The words of a node. Their order has nothing to do with the order in which a search reaches them.
+/// Returns the words of a node. Their order is unrelated to the order in which a search reaches them.
 fn words(node: u64, second: u64) -> [u32; 2] {
     [node / second, u64::from(u32::MAX) + node % second].map(|it| scramble(it) as u32)
 }
@@ -70,7 +70,7 @@ fn parse(state: &[u8]) -> Result<[u32; 2]> {
     Ok([parse(one)?, parse(two)?])
 }
 
-/// The bytes of a word in the journal: a damaged one is noticed.
+/// Returns the journal entry of a word, in which damage is detected.
 fn journal_entry(number: usize, word: u32) -> [u8; 8] {
     let checksum = scramble(u64::from(word) << 32 | number as u64) as u32;
     let [a, b, c, d] = word.to_be_bytes();
@@ -83,7 +83,7 @@ impl Words {
         Words::with_second(23, [nodes, degree, spread, broken])
     }
 
-    /// As `new`, with a number of second words.
+    /// Does the same with a number of second words.
     pub fn with_second(second: u64, [nodes, degree, spread, broken]: [u64; 4]) -> Words {
         let nodes_by_words = (0..nodes).map(|it| (words(it, second), it)).collect();
         let encoding = RwLock::default();
@@ -122,7 +122,7 @@ impl Words {
         }
     }
 
-    /// The words in the order of their numbers.
+    /// Returns the words in the order of their numbers.
     pub fn numbered_words(&self) -> Vec<u32> {
         self.encoding.read().unwrap().words.clone()
     }
@@ -181,7 +181,7 @@ impl StateSpace for Words {
 
     fn initial(&self, out: &mut SuccessorSink) {
         (0..3).for_each(|node| self.add(node, out));
-        // They are generated, but no states of the model.
+        // These are generated, but they are no states of the model.
         out.count_excluded(5);
     }
 

@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_are_read_as_written(fields in proptest::collection::vec((1u32..=32, any::<u32>()), 0..40)) {
+        fn fields_are_read_back(fields in proptest::collection::vec((1u32..=32, any::<u32>()), 0..40)) {
             let bits: u32 = fields.iter().map(|it| it.0).sum();
             let mut key = vec![0xff; key_bytes(bits)];
             let mut writer = KeyWriter::new(&mut key);
@@ -108,7 +108,7 @@ mod tests {
         }
 
         #[test]
-        fn keys_compare_as_their_fields(one in any::<[u16; 9]>(), two in any::<[u16; 9]>()) {
+        fn keys_compare_like_their_fields(one in any::<[u16; 9]>(), two in any::<[u16; 9]>()) {
             let write = |fields: &[u16; 9]| {
                 let mut key = vec![0; key_bytes(9 * 13)];
                 let mut writer = KeyWriter::new(&mut key);

@@ -1,4 +1,4 @@
-//! Each operator at a few operands: ordinary ones, the edges of its domain, and what it rejects.
+//! Each operator with a few operands: ordinary ones, edge cases of its domain, and rejected ones.
 
 use super::*;
 use crate::library::STANDARD_MODULES;
@@ -109,7 +109,7 @@ fn nat() -> Value {
     sets::lazy(LazyValue::Infinite(InfiniteSet::Nat))
 }
 
-/// The text of the canonical result, or the reason of the failure.
+/// Returns the text of the canonical result, or the reason of the failure.
 fn result(host: &mut TestHost, operator: StandardOperator, operands: &[Value]) -> String {
     let arities = operator.arities();
     let mut values = operands.iter();
@@ -178,7 +178,7 @@ fn division_rounds_down_and_a_remainder_is_not_negative() {
 }
 
 #[test]
-fn integers_are_compared_and_make_ranges() {
+fn integer_comparisons_ranges_and_bit_operations_are_evaluated() {
     use StandardOperator::*;
     check(Less, &[int(1), int(1)], "FALSE");
     check(LessOrEqual, &[int(1), int(1)], "TRUE");
@@ -198,7 +198,7 @@ fn integers_are_compared_and_make_ranges() {
 }
 
 #[test]
-fn sequences() {
+fn sequence_operators_are_evaluated() {
     use StandardOperator::*;
     let error = "is not defined for these operands";
     check(Len, &[tuple(&[4, 5])], "2");
@@ -223,7 +223,7 @@ fn sequences() {
 }
 
 #[test]
-fn finite_sets() {
+fn finite_set_operators_are_evaluated() {
     use StandardOperator::*;
     check(Cardinality, &[set(&[3, 4])], "2");
     check(Cardinality, &[Value::Interval(1, 0)], "0");
@@ -238,7 +238,7 @@ fn finite_sets() {
 }
 
 #[test]
-fn operators_of_the_module_tlc() {
+fn operators_of_the_module_tlc_are_evaluated() {
     use StandardOperator::*;
     check(FunctionPair, &[int(1), int(5)], "<<5>>");
     check(FunctionPair, &[string("a"), int(5)], "[a |-> 5]");
@@ -261,15 +261,15 @@ fn operators_of_the_module_tlc() {
     check(RandomElement, &[set(&[1])], "error: RandomElement of TLC cannot be evaluated");
     let mut host = host();
     host.level = None;
-    let told = "error: TLCGet(\"level\"), which states do not keep, cannot be evaluated";
-    assert_eq!(result(&mut host, TlcGet, &[string("level")]), told);
+    let expected = "error: TLCGet(\"level\"), which states do not keep, cannot be evaluated";
+    assert_eq!(result(&mut host, TlcGet, &[string("level")]), expected);
     assert_eq!(result(&mut host, Print, &[string("a"), int(1)]), "1");
     assert_eq!(result(&mut host, PrintT, &[tuple(&[1])]), "TRUE");
     assert_eq!(host.printed, ["\"a\"", "<<1>>"]);
 }
 
 #[test]
-fn bags() {
+fn bag_operators_are_evaluated() {
     use StandardOperator::*;
     // The sequence <<2, 1>> is the bag with two copies of 1 and one of 2.
     let bag = tuple(&[2, 1]);
@@ -302,7 +302,7 @@ fn bags() {
 }
 
 #[test]
-fn folds_and_finite_set_extensions() {
+fn folds_and_operators_of_finite_set_extensions_are_evaluated() {
     use StandardOperator::*;
     let pair: Callback = |it| Ok(Value::tuple(it.to_vec()));
     check_with(pair, FoldSet, &[int(0), set(&[1, 2])], "<<2, <<1, 0>>>>");
@@ -335,7 +335,7 @@ fn folds_and_finite_set_extensions() {
     check_with(is_two, ChooseUnique, &[set(&[1, 2])], "2");
 }
 
-/// The `choose` operator takes the whole rest, `f` is the identity, and `op` makes pairs.
+/// `choose` takes all remaining elements, `f` is the identity, and `op` makes pairs.
 #[test]
 fn map_then_fold_set_follows_its_definition() {
     let callback: Callback = |arguments| match arguments {
@@ -348,7 +348,7 @@ fn map_then_fold_set_follows_its_definition() {
 }
 
 #[test]
-fn function_extensions() {
+fn operators_of_function_extensions_are_evaluated() {
     use StandardOperator::*;
     check(Restrict, &[tuple(&[5, 6]), set(&[2])], "(2 :> 6)");
     let is_six: Callback = |it| Ok(Value::Bool(it[0] == Value::Int(6)));
@@ -369,7 +369,7 @@ fn function_extensions() {
 }
 
 #[test]
-fn sequence_extensions() {
+fn operators_of_sequence_extensions_are_evaluated() {
     use StandardOperator::*;
     let error = "is not defined for these operands";
     check(ToSet, &[tuple(&[2, 1, 2])], "{1, 2}");
@@ -429,7 +429,7 @@ fn graph(nodes: &[i32], edges: &[[i32; 2]]) -> Value {
 }
 
 #[test]
-fn relations_and_graphs() {
+fn operators_of_relations_and_graphs_are_evaluated() {
     use StandardOperator::*;
     let line = graph(&[1, 2, 3], &[[1, 2], [2, 3]]);
     check(AreConnectedInDigraph, &[int(1), int(3), line.clone()], "TRUE");
@@ -550,8 +550,8 @@ fn files_and_the_environment_are_read() {
     assert!(result(&mut host, JsonDeserialize, &[wrong]).contains("no integer of 32 bits"));
 }
 
-/// Native operators that are refused by name. A row of the table hides the definition of a module's file, so every other
-/// operator has to be evaluated.
+/// Native operators that are refused by name. A row of the table hides the definition in the file of a module. So every
+/// other operator must be evaluated.
 const REFUSED: &[&str] = &[
     "Reals.Real",
     "Reals./",

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_token_wins() {
+    fn the_longest_token_is_taken() {
         for (body, expected) in [
             ("[]_x ]_x >>_x", "[] _x ]_ x >>_ x"),
             ("a<-b a < -b -. -+-> --", "a <- b a < - b -. -+-> --"),

@@ -91,7 +91,7 @@ Next == x' = x + 1
     }
 
     #[test]
-    fn a_translation_is_missed_and_its_changes_are_found() {
+    fn missing_and_changed_translations_are_detected() {
         let text = TRANSLATED.replace("CHECKSUM", "da651eab");
         assert!(messages(&text).is_empty());
         let changed = messages(&text.replace("x + 1\n", "x + 2\n"));

@@ -63,7 +63,7 @@ fn typed_model_values_equal_only_their_type() {
 }
 
 #[test]
-fn values_are_ordered_as_by_tlc() {
+fn values_have_the_order_of_tlc() {
     let mut symbols = SymbolTable::default();
     let (late, early) = (symbols.intern("z"), symbols.intern("a"));
     assert_eq!(compare(&Value::Str(late), &Value::Str(early)), Ok(Ordering::Less));
@@ -117,7 +117,7 @@ fn the_order_of_values_is_total_and_agrees_with_that_of_tlc() {
 }
 
 #[test]
-fn computed_texts_follow_and_are_ordered_by_text() {
+fn computed_texts_come_last_and_are_ordered_by_text() {
     let mut symbols = SymbolTable::default();
     let known = symbols.intern("zz");
     let (two, one) = (symbols.computed("b-computed"), symbols.computed("a-computed"));

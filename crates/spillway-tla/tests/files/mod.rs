@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The files with an ending below a folder, in order.
+/// Returns the files with an extension in a folder and its subfolders, sorted.
 pub fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let (mut files, mut open) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = open.pop() {

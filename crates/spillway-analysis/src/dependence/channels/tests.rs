@@ -1,4 +1,4 @@
-//! Comparison of the tables with a list: every entry is tested on all contents.
+//! Comparison of the tables with a direct evaluation of every entry on all buffer contents.
 
 use super::{PredicateAnswer, commute, may_change};
 use crate::access::{ChannelEffect, ChannelOperation, ChannelPredicate};
@@ -18,7 +18,7 @@ const OPERATIONS: [ChannelOperation; 6] = [
     ChannelOperation::PeekAny,
 ];
 
-const QUESTIONS: [ChannelPredicate; 6] = [
+const PREDICATES: [ChannelPredicate; 6] = [
     ChannelPredicate::HasRoom,
     ChannelPredicate::HasMessage,
     ChannelPredicate::FirstMatches,
@@ -27,11 +27,11 @@ const QUESTIONS: [ChannelPredicate; 6] = [
     ChannelPredicate::IsFull,
 ];
 
-/// An operation with its message, or with whether it takes only a matching message.
-type Doing = (ChannelOperation, u8);
+/// An operation with its message. A receive or peek has a pattern: 0 for `MATCHING` only, more for any message.
+type ChannelAction = (ChannelOperation, u8);
 
 /// Returns every operation with every message and every pattern.
-fn doings() -> impl Iterator<Item = Doing> {
+fn channel_actions() -> impl Iterator<Item = ChannelAction> {
     OPERATIONS.into_iter().flat_map(|it| (0..MESSAGES).map(move |what| (it, what)))
 }
 
@@ -47,9 +47,9 @@ fn contents() -> Vec<Vec<u8>> {
     all
 }
 
-/// Returns the result of an enabled operation: the buffer, and the message that is taken or read.
-fn done((operation, what): Doing, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)> {
-    // There are two patterns: any message, and one certain message.
+/// Returns the result of an enabled operation: the buffer, and the message that is received or peeked.
+fn execute((operation, what): ChannelAction, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)> {
+    // There are two patterns: any message, and a constant.
     let matches = |message: &u8| what > 0 || *message == MATCHING;
     let first = || buffer.first().filter(|it| matches(it)).map(|_| 0);
     let any = || buffer.iter().position(matches);
@@ -80,12 +80,12 @@ fn done((operation, what): Doing, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)
 }
 
 /// Returns whether a predicate is evaluated for a content: `FirstMatches` is evaluated only if there is a message.
-fn is_asked(question: ChannelPredicate, buffer: &[u8]) -> bool {
-    question != ChannelPredicate::FirstMatches || !buffer.is_empty()
+fn is_evaluated(predicate: ChannelPredicate, buffer: &[u8]) -> bool {
+    predicate != ChannelPredicate::FirstMatches || !buffer.is_empty()
 }
 
-fn answer(question: ChannelPredicate, buffer: &[u8]) -> PredicateAnswer {
-    let holds = match question {
+fn evaluate(predicate: ChannelPredicate, buffer: &[u8]) -> PredicateAnswer {
+    let holds = match predicate {
         ChannelPredicate::HasRoom => buffer.len() < CAPACITY,
         ChannelPredicate::HasMessage => !buffer.is_empty(),
         ChannelPredicate::FirstMatches => buffer.first() == Some(&MATCHING),
@@ -97,56 +97,59 @@ fn answer(question: ChannelPredicate, buffer: &[u8]) -> PredicateAnswer {
 }
 
 /// Returns whether both orders have the same result, or one of the operations is disabled.
-fn commute_in(buffer: &[u8], one: Doing, other: Doing) -> bool {
-    let (Some((after_one, got)), Some((after_other, gets))) =
-        (done(one, buffer), done(other, buffer))
+fn commute_in(buffer: &[u8], one: ChannelAction, other: ChannelAction) -> bool {
+    let (Some((after_one, one_message)), Some((after_other, other_message))) =
+        (execute(one, buffer), execute(other, buffer))
     else {
         return true;
     };
-    let (Some((left, gets_later)), Some((right, got_later))) =
-        (done(other, &after_one), done(one, &after_other))
+    let (Some((left, other_message_later)), Some((right, one_message_later))) =
+        (execute(other, &after_one), execute(one, &after_other))
     else {
         return false;
     };
-    left == right && got == got_later && gets == gets_later
+    left == right && one_message == one_message_later && other_message == other_message_later
 }
 
 #[test]
-fn what_is_said_to_commute_does_and_the_rest_does_not() {
+fn the_commutation_table_is_exact() {
     for (one, other) in OPERATIONS.into_iter().flat_map(|it| OPERATIONS.map(|other| (it, other))) {
-        let doings = |wanted| doings().filter(move |(it, _)| *it == wanted);
-        let is_always = doings(one).all(|left| {
-            doings(other).all(|right| contents().iter().all(|it| commute_in(it, left, right)))
+        let actions_of = |wanted| channel_actions().filter(move |(it, _)| *it == wanted);
+        let is_always = actions_of(one).all(|left| {
+            actions_of(other).all(|right| contents().iter().all(|it| commute_in(it, left, right)))
         });
-        let is_said = commute(ChannelEffect::Guarded(one), ChannelEffect::Guarded(other));
-        assert!(is_always || !is_said, "{one:?} and {other:?}");
+        let in_table = commute(ChannelEffect::Guarded(one), ChannelEffect::Guarded(other));
+        assert!(is_always || !in_table, "{one:?} and {other:?}");
         // The table is exact: operations that it calls dependent are dependent for some messages.
-        assert_eq!(is_always, is_said, "{one:?} and {other:?}");
-        for asked in [ChannelEffect::Queried, ChannelEffect::Changed] {
-            let looks = !ChannelEffect::Guarded(one).changes() && asked == ChannelEffect::Queried;
-            assert_eq!(commute(ChannelEffect::Guarded(one), asked), looks, "{one:?}");
-            assert_eq!(commute(asked, ChannelEffect::Guarded(one)), looks, "{one:?}");
+        assert_eq!(is_always, in_table, "{one:?} and {other:?}");
+        for effect in [ChannelEffect::Queried, ChannelEffect::Changed] {
+            let commutes =
+                !ChannelEffect::Guarded(one).changes() && effect == ChannelEffect::Queried;
+            assert_eq!(commute(ChannelEffect::Guarded(one), effect), commutes, "{one:?}");
+            assert_eq!(commute(effect, ChannelEffect::Guarded(one)), commutes, "{one:?}");
         }
     }
 }
 
 #[test]
-fn answers_change_where_it_is_said_and_nowhere_else() {
-    for question in QUESTIONS {
+fn predicates_change_exactly_as_the_table_states() {
+    for predicate in PREDICATES {
         for operation in OPERATIONS {
             for from in [PredicateAnswer::Yes, PredicateAnswer::No] {
                 let mut contents = contents();
-                contents.retain(|it| is_asked(question, it) && answer(question, it) == from);
+                contents
+                    .retain(|it| is_evaluated(predicate, it) && evaluate(predicate, it) == from);
                 // A predicate without a message has no value.
-                let changes = doings().filter(|(it, _)| *it == operation).any(|doing| {
+                let changes = channel_actions().filter(|(it, _)| *it == operation).any(|action| {
                     contents.iter().any(|buffer| {
-                        done(doing, buffer).is_some_and(|(it, _)| answer(question, &it) != from)
+                        execute(action, buffer)
+                            .is_some_and(|(it, _)| evaluate(predicate, &it) != from)
                     })
                 });
-                let said = may_change(ChannelEffect::Guarded(operation), question, from);
-                assert_eq!(changes, said, "{operation:?} and {question:?}, {from:?} before");
-                assert!(may_change(ChannelEffect::Changed, question, from));
-                assert!(!may_change(ChannelEffect::Queried, question, from));
+                let expected = may_change(ChannelEffect::Guarded(operation), predicate, from);
+                assert_eq!(changes, expected, "{operation:?} and {predicate:?}, {from:?} before");
+                assert!(may_change(ChannelEffect::Changed, predicate, from));
+                assert!(!may_change(ChannelEffect::Queried, predicate, from));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The full table for bounded channels, compared with the gauges, and with all runs of a list by the definition. The
-//! tests detect a table with a wrong entry.
+//! The full table for bounded channels, compared with the result of `CellUse::interacts` and with a search of all runs
+//! by the definition. The tests detect a table with a wrong entry.
 
 use super::{CellChange, CellUse, SmallDomain};
 use Kind::{Empty, Full, HasMessage, HasRoom, Peek, Receive, Send};
@@ -65,7 +65,7 @@ impl When {
 }
 
 /// Returns the use of the number of messages by a kind.
-fn used(kind: Kind, gauge: SmallDomain) -> CellUse {
+fn use_of_kind(kind: Kind, gauge: SmallDomain) -> CellUse {
     let most = i64::from(gauge.count) - 1;
     let possible = gauge.subset_where(|waiting| match kind {
         Send | HasRoom => waiting < most,
@@ -81,8 +81,8 @@ fn used(kind: Kind, gauge: SmallDomain) -> CellUse {
     CellUse { possible, asks: BTreeSet::from([possible]), change }
 }
 
-/// Returns the result of an enabled operation: the buffer, and the message that is taken or read.
-fn done(kind: Kind, what: u8, buffer: &[u8], capacity: usize) -> Option<(Vec<u8>, Option<u8>)> {
+/// Returns the result of an enabled operation: the buffer, and the message that is received or peeked.
+fn execute(kind: Kind, what: u8, buffer: &[u8], capacity: usize) -> Option<(Vec<u8>, Option<u8>)> {
     let same = |holds: bool| holds.then(|| (buffer.to_vec(), None));
     match kind {
         Send => (buffer.len() < capacity).then(|| ([buffer, &[what]].concat(), None)),
@@ -96,19 +96,20 @@ fn done(kind: Kind, what: u8, buffer: &[u8], capacity: usize) -> Option<(Vec<u8>
 }
 
 fn is_possible(kind: Kind, buffer: &[u8], capacity: usize) -> bool {
-    done(kind, 0, buffer, capacity).is_some()
+    execute(kind, 0, buffer, capacity).is_some()
 }
 
 /// Returns whether two operations disturb each other if they send different messages and all messages are distinct.
 fn disturb(one: Kind, other: Kind, buffer: &[u8], capacity: usize) -> bool {
-    let (Some((after_one, got)), Some((after_other, gets))) =
-        (done(one, 100, buffer, capacity), done(other, 101, buffer, capacity))
+    let (Some((after_one, one_message)), Some((after_other, other_message))) =
+        (execute(one, 100, buffer, capacity), execute(other, 101, buffer, capacity))
     else {
         return false;
     };
-    let ends = (done(other, 101, &after_one, capacity), done(one, 100, &after_other, capacity));
-    !matches!(ends, (Some((end, gets_later)), Some((same, got_later)))
-        if end == same && got == got_later && gets == gets_later)
+    let ends =
+        (execute(other, 101, &after_one, capacity), execute(one, 100, &after_other, capacity));
+    !matches!(ends, (Some((end, other_message_later)), Some((same, one_message_later)))
+        if end == same && one_message == one_message_later && other_message == other_message_later)
 }
 
 /// Returns whether two operations might interact (Definition 11) from a buffer with `waiting` messages. The steps of
@@ -124,19 +125,19 @@ fn might_interact(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
             return true;
         }
         for by in KINDS.into_iter().filter(|it| !disturb(one, *it, &buffer, capacity)) {
-            let next = done(by, 101, &buffer, capacity).map(|(next, _)| next.len());
+            let next = execute(by, 101, &buffer, capacity).map(|(next, _)| next.len());
             open.extend(next.filter(|next| seen.insert(*next)));
         }
     }
     false
 }
 
-/// Returns whether the messages themselves order the two wherever both are enabled, which no gauge represents.
-fn clash(one: Kind, other: Kind) -> bool {
+/// Returns whether the messages order the operations wherever both are enabled. Numbers of messages do not show this.
+fn conflict(one: Kind, other: Kind) -> bool {
     matches!((one, other), (Send, Send) | (Receive, Receive | Peek) | (Peek, Receive))
 }
 
-fn differs(table: &Table, what: impl Fn(Kind, Kind, u32, u32) -> bool) -> bool {
+fn differs(table: &Table, predicate: impl Fn(Kind, Kind, u32, u32) -> bool) -> bool {
     let numbers = || (1..=4u32).flat_map(|most| (0..=most).map(move |waiting| (waiting, most)));
     KINDS.iter().zip(table).any(|(one, row)| {
         KINDS.iter().zip(row).any(|(other, when)| {
@@ -144,30 +145,35 @@ fn differs(table: &Table, what: impl Fn(Kind, Kind, u32, u32) -> bool) -> bool {
                 is_possible(*one, &vec![0; waiting as usize], most as usize)
             });
             numbers.any(|(waiting, most)| {
-                what(*one, *other, waiting, most) != when.holds(waiting, most)
+                predicate(*one, *other, waiting, most) != when.holds(waiting, most)
             })
         })
     })
 }
 
 /// Returns the interaction that the gauges imply.
-fn found(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
+fn interaction_by_gauges(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
     let gauge = SmallDomain::new(0, capacity.into()).unwrap();
-    let others: Vec<CellUse> =
-        KINDS.into_iter().filter(|it| !clash(one, *it)).map(|it| used(it, gauge)).collect();
+    let others: Vec<CellUse> = KINDS
+        .into_iter()
+        .filter(|it| !conflict(one, *it))
+        .map(|it| use_of_kind(it, gauge))
+        .collect();
     let others: Vec<&CellUse> = others.iter().collect();
-    clash(one, other)
-        || used(one, gauge).interacts(&used(other, gauge), &others, gauge) >> waiting & 1 != 0
+    conflict(one, other)
+        || use_of_kind(one, gauge).interacts(&use_of_kind(other, gauge), &others, gauge) >> waiting
+            & 1
+            != 0
 }
 
 #[test]
-fn the_table_of_channels_is_true_and_follows_from_gauges() {
+fn the_table_of_channels_equals_the_definition_and_the_gauges() {
     assert!(!differs(&TABLE, might_interact), "an entry is not what all runs say");
-    assert!(!differs(&TABLE, found), "an entry is not what gauges say");
+    assert!(!differs(&TABLE, interaction_by_gauges), "an entry is not what gauges say");
 }
 
 #[test]
-fn a_wrong_entry_is_found_out() {
+fn a_wrong_entry_is_detected() {
     for one in 0..KINDS.len() {
         for other in 0..KINDS.len() {
             for when in WHENS.into_iter().filter(|it| *it != TABLE[one][other]) {
@@ -179,7 +185,8 @@ fn a_wrong_entry_is_found_out() {
                             || when.holds(waiting, most) == TABLE[one][other].holds(waiting, most)
                     })
                 });
-                let is_found = differs(&wrong, might_interact) && differs(&wrong, found);
+                let is_found =
+                    differs(&wrong, might_interact) && differs(&wrong, interaction_by_gauges);
                 assert!(is_same != is_found, "{:?} and {:?}: {when:?}", KINDS[one], KINDS[other]);
             }
         }

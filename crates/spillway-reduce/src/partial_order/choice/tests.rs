@@ -32,8 +32,8 @@ const FORKS: &str = "bool fork[3]; byte eaten;
         eaten++; assert(eaten < 3)
     }";
 
-/// The length of the channel decides whether a send is independent of a test for room. One location leads
-/// nowhere.
+/// The length of the channel decides whether a send is independent of a test for room. One location has no executable
+/// statement.
 const ROOM: &str = "chan q = [3] of { byte }; byte x;
     active proctype sender() { do :: q!1 od }
     active proctype receiver() { byte m; do :: q?m -> if :: m == 2 -> (false); x = 1 :: m == 1 -> x = 2; x = 0 fi od }
@@ -47,25 +47,29 @@ fn chooser(interp: &Interp, method: PartialOrderMethod, number: u64) -> Transiti
 }
 
 /// Returns the choice and the proviso transitions of a state, computed without caches and with all facts.
-fn afresh(chooser: &TransitionChooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
-    let mut room = ChooserBuffers::default();
-    room.outlook.resize(chooser.words, chooser.relation.facts.words());
-    room.outlook.assume_nothing();
-    room.key = vec![chooser.number];
-    room.key.extend_from_slice(enabled);
-    room.key.resize(1 + chooser.words + chooser.relation.facts.words(), 0);
-    chooser.relation.facts.read(state, &mut room.key[1 + chooser.words..]);
-    room.value.resize(chooser.words + 1, 0);
-    chooser.compute(&mut room);
-    room.rest.resize(chooser.words, 0);
-    chooser.compute_proviso_transitions(&mut room);
-    (room.value, room.rest)
+fn compute_uncached(
+    chooser: &TransitionChooser,
+    state: &[u8],
+    enabled: &[u64],
+) -> (Vec<u64>, Vec<u64>) {
+    let mut buffers = ChooserBuffers::default();
+    buffers.outlook.resize(chooser.words, chooser.relation.facts.words());
+    buffers.outlook.assume_nothing();
+    buffers.key = vec![chooser.number];
+    buffers.key.extend_from_slice(enabled);
+    buffers.key.resize(1 + chooser.words + chooser.relation.facts.words(), 0);
+    chooser.relation.facts.read(state, &mut buffers.key[1 + chooser.words..]);
+    buffers.value.resize(chooser.words + 1, 0);
+    chooser.compute(&mut buffers);
+    buffers.rest.resize(chooser.words, 0);
+    chooser.compute_proviso_transitions(&mut buffers);
+    (buffers.value, buffers.rest)
 }
 
 /// Choices are cached by the facts that they need, and requirements are updated from one state to the next. The
 /// results must equal those of a computation without caches.
 #[test]
-fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
+fn choices_are_independent_of_the_cache() {
     for (text, method) in [CHANNELS, FORKS, ROOM]
         .into_iter()
         .flat_map(|text| PartialOrderMethod::ALL.map(|it| (text, it)))
@@ -75,7 +79,7 @@ fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
         let states: BTreeSet<Vec<u8>> = state_graph(&interp).into_keys().collect();
         let chooser = chooser(&interp, method, 1);
         assert!((40..10_000).contains(&states.len()), "{}", states.len());
-        let (mut room, mut fewer) = (ChooserBuffers::default(), 0);
+        let (mut buffers, mut reduced) = (ChooserBuffers::default(), 0);
         let mut sets = selector.instances().sets();
         // Visits consecutive states, which are similar, and then distant ones.
         let far = states.iter().step_by(7).zip(states.iter().rev().step_by(5));
@@ -85,14 +89,14 @@ fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
             if sets.is_none(0) {
                 continue;
             }
-            let (value, besides) = afresh(&chooser, state, enabled);
+            let (value, uncached_rest) = compute_uncached(&chooser, state, enabled);
             let TransitionChoice { chosen, needs_no_proviso: is_good, .. } =
-                chooser.choose(state, enabled, &mut room);
+                chooser.choose(state, enabled, &mut buffers);
             assert_eq!((chosen, &[is_good.into()][..]), value.split_at(chooser.words));
-            fewer += u64::from(chosen != enabled);
-            let rest = chooser.proviso_transitions(state, enabled, &mut room);
-            assert_eq!(rest, besides);
+            reduced += u64::from(chosen != enabled);
+            let rest = chooser.proviso_transitions(state, enabled, &mut buffers);
+            assert_eq!(rest, uncached_rest);
         }
-        assert_eq!(fewer > 0, method != PartialOrderMethod::Sleep, "{method:?}");
+        assert_eq!(reduced > 0, method != PartialOrderMethod::Sleep, "{method:?}");
     }
 }

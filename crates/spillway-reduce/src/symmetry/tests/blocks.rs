@@ -1,4 +1,4 @@
-//! Sorted processes, compared with the least of all images.
+//! Sorted processes, compared with the least image.
 
 use super::super::blocks::{self, SortableBlocks};
 use super::super::group::{AutomorphismGroup, ImageBuffers};
@@ -20,7 +20,7 @@ fn processes(count: usize) -> String {
 }
 
 #[test]
-fn blocks_in_order_are_the_least_image() {
+fn sorted_blocks_are_the_least_image() {
     for count in 2..=5 {
         let interp = load_dve(&processes(count));
         let (program, layout) = (interp.program(), interp.layout());
@@ -28,7 +28,8 @@ fn blocks_in_order_are_the_least_image() {
         let blocks = SortableBlocks::of(&found, layout).unwrap();
         let listed = AutomorphismGroup::of(&found, layout).unwrap();
         assert_eq!(blocks.order(), Some((1..=count as u64).product()));
-        let (mut room, mut images) = (blocks::BlockBuffers::default(), ImageBuffers::default());
+        let (mut block_buffers, mut images) =
+            (blocks::BlockBuffers::default(), ImageBuffers::default());
         let (mut random, mut changed) = (SplitMix64::new(7), 0);
         for _ in 0..2_000 {
             let mut state = vec![0; layout.bytes];
@@ -37,7 +38,7 @@ fn blocks_in_order_are_the_least_image() {
                 layout.set_code(&mut state, cell, code);
             }
             let (mut sorted, mut least) = (state.clone(), state.clone());
-            blocks.represent(layout, &mut room, &mut sorted);
+            blocks.represent(layout, &mut block_buffers, &mut sorted);
             listed.represent(layout, &mut images, &mut least);
             assert_eq!(sorted, least);
             changed += u32::from(sorted != state);
@@ -46,9 +47,9 @@ fn blocks_in_order_are_the_least_image() {
     }
 }
 
-/// Processes that values refer to, or that form a ring, are not sorted.
+/// Processes are not sorted if values refer to them, or if they form a ring.
 #[test]
-fn blocks_are_not_what_values_name() {
+fn named_and_neighbouring_processes_are_no_blocks() {
     let named = "byte x = 255; process P_0 { state a, b; init a; trans a -> b { guard x == 255; effect x = 0; }, b -> a { guard x == 0; effect x = 255; }; }
         process P_1 { state a, b; init a; trans a -> b { guard x == 255; effect x = 1; }, b -> a { guard x == 1; effect x = 255; }; } system async;";
     let fork = |at: usize| {

@@ -1,4 +1,4 @@
-//! Permutes a state by the meaning of its values alone, without codes or plans.
+//! The permutation of a state by the meaning of its values, without codes or plans.
 
 use spillway_exec::Interp;
 use spillway_ir::layout::CellId;
@@ -55,13 +55,13 @@ struct Permuter<'a> {
 }
 
 impl Permuter<'_> {
-    /// Copies the value in the cells from `from` on to those from `into` on.
+    /// Copies the value in the cells from `from` to the cells from `into`.
     fn copy(&mut self, ty: TypeId, from: u32, into: u32) {
         let (program, layout) = (self.model.program(), self.model.layout());
         match &program.types[ty] {
             Type::Scalar(scalar) => {
                 let value = layout.get(self.state, CellId(from));
-                let value = value.map(|value| moved(program, self.to, &scalar.domain, value));
+                let value = value.map(|value| image(program, self.to, &scalar.domain, value));
                 layout.set(self.result, CellId(into), value);
             }
             Type::Array { low, length, by, element } => {
@@ -71,7 +71,7 @@ impl Permuter<'_> {
                         None => at,
                         Some(by) => {
                             let index = low + i64::from(at);
-                            (moved(program, self.to, by, index) - low) as u32
+                            (image(program, self.to, by, index) - low) as u32
                         }
                     };
                     self.copy(*element, from + at * stride, into + there * stride);
@@ -99,7 +99,7 @@ impl Permuter<'_> {
 }
 
 /// Returns the image of a value of a domain.
-fn moved(program: &Program, to: &Permutation, domain: &Domain, value: i64) -> i64 {
+fn image(program: &Program, to: &Permutation, domain: &Domain, value: i64) -> i64 {
     match domain {
         Domain::Scalarset(id) => to[*id][value as usize],
         Domain::Union(parts) => {
@@ -107,7 +107,7 @@ fn moved(program: &Program, to: &Permutation, domain: &Domain, value: i64) -> i6
             for part in parts {
                 let (low, high) = program.bounds(part);
                 if value - first <= high - low {
-                    return first + moved(program, to, part, value - first);
+                    return first + image(program, to, part, value - first);
                 }
                 first += high - low + 1;
             }

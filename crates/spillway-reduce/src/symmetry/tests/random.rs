@@ -1,43 +1,44 @@
-//! Random symmetric models, as text: scalarsets, enumerations and unions of them, as values, as indices and in
-//! records, arrays and multisets; undefined values, `choose`, parameters.
+//! Random symmetric models, as text. They have scalarsets, enumerations and unions, as values, as indices and in
+//! records, arrays and multisets. They also have undefined values, `choose` and parameters.
 //!
-//! Nothing in them depends on the order of elements: loops over scalarsets do the same for each element, and
-//! quantifiers have conditions that cannot fail. Models have no functions and no local variables of rules, so that
-//! the ranges of variables are found. The stored values vary from constants to any value.
+//! Nothing depends on the order of elements: loops over scalarsets do the same for each element, and conditions of
+//! quantifiers do not fail. Models have no functions and no local variables of rules, so that the ranges of variables
+//! are found. The stored values vary from constants to any value.
 
 use std::fmt::Write;
 
-/// Returns the model that some numbers describe; zeros follow their end.
+/// Returns the model that the numbers determine. Zeros follow the last number.
 pub(super) fn model(numbers: &[u16]) -> String {
-    let mut author = Author { rest: numbers.iter(), text: String::new(), scalars: Vec::new() };
-    author.write();
-    author.text
+    let mut generator =
+        ModelGenerator { rest: numbers.iter(), text: String::new(), scalars: Vec::new() };
+    generator.write();
+    generator.text
 }
 
-/// The types of single values in a model.
+/// The types of scalar values in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Single {
+enum ScalarType {
     Bool,
     Number,
     Enum,
     /// `A` or `B`.
     Set(char),
     /// A union of members in this order.
-    Union(&'static str, &'static [Single]),
+    Union(&'static str, &'static [ScalarType]),
 }
 
-use Single::{Bool, Enum, Number, Set, Union};
+use ScalarType::{Bool, Enum, Number, Set, Union};
 
-const A: Single = Set('A');
-const B: Single = Set('B');
-const UNIONS: [Single; 4] = [
+const A: ScalarType = Set('A');
+const B: ScalarType = Set('B');
+const UNIONS: [ScalarType; 4] = [
     Union("AE", &[A, Enum]),
     Union("EA", &[Enum, A]),
     Union("AB", &[A, B]),
     Union("BEA", &[B, Enum, A]),
 ];
 
-impl Single {
+impl ScalarType {
     fn name(self) -> String {
         match self {
             Bool => "boolean".into(),
@@ -48,38 +49,37 @@ impl Single {
         }
     }
 
-    /// Whether any two values of the type may be compared, including undefined ones.
+    /// Returns whether any two values of the type may be compared, including undefined ones.
     fn compares(self) -> bool {
         matches!(self, Set(_) | Union(..))
     }
 
-    fn has(self, member: Single) -> bool {
+    fn has(self, member: ScalarType) -> bool {
         self == member || matches!(self, Union(_, members) if members.contains(&member))
     }
 }
 
-/// A place of the state that holds one value: its text, and the types of its indices, with a `#` in the text for
-/// each.
+/// A place of the state with one value. Its text has a `#` for each index.
 #[derive(Clone, Debug)]
 struct Place {
     text: String,
-    indices: Vec<Single>,
-    of: Single,
+    indices: Vec<ScalarType>,
+    of: ScalarType,
 }
 
 /// A name with the type of its value.
-type Named = (String, Single);
+type TypedName = (String, ScalarType);
 
 /// A multiset, with the parts of an element.
-type Bag = (String, Vec<Named>);
+type Multiset = (String, Vec<TypedName>);
 
-struct Author<'n> {
+struct ModelGenerator<'n> {
     rest: std::slice::Iter<'n, u16>,
     text: String,
     scalars: Vec<Place>,
 }
 
-impl Author<'_> {
+impl ModelGenerator<'_> {
     fn below(&mut self, bound: usize) -> usize {
         let number = self.rest.next().copied().unwrap_or(0);
         (usize::from(number) * bound) >> 16
@@ -100,13 +100,13 @@ impl Author<'_> {
             "type A: scalarset({a}); B: scalarset({b}); E: enum {{e0, e1, e2}}; N: 0..2;\n  \
              AE: union {{A, E}}; EA: union {{E, A}}; AB: union {{A, B}}; BEA: union {{B, E, A}};"
         );
-        let mut bags = Vec::new();
+        let mut multisets = Vec::new();
         for number in 0..2 + self.below(2) {
-            self.variable(&format!("v{number}"), &mut bags);
+            self.variable(&format!("v{number}"), &mut multisets);
         }
         self.start();
         for number in 0..2 + self.below(3) {
-            self.rule(number, &bags);
+            self.rule(number, &multisets);
         }
         if self.chance(30) {
             let condition = self.condition(&[], &[]);
@@ -114,7 +114,7 @@ impl Author<'_> {
         }
     }
 
-    fn single(&mut self) -> Single {
+    fn scalar_type(&mut self) -> ScalarType {
         match self.below(8) {
             0..=2 => self.pick(&UNIONS),
             3 => A,
@@ -126,15 +126,18 @@ impl Author<'_> {
     }
 
     /// Returns the index type of an array.
-    fn index(&mut self) -> Single {
+    fn index(&mut self) -> ScalarType {
         self.pick(&[A, A, B, Enum, UNIONS[0], UNIONS[2]])
     }
 
-    fn variable(&mut self, name: &str, bags: &mut Vec<Bag>) {
-        let place =
-            |text: String, indices: &[Single], of| Place { text, indices: indices.to_vec(), of };
-        let (one, other, by) = (self.single(), self.single(), self.index());
-        let [one_name, other_name, by_name] = [one, other, by].map(Single::name);
+    fn variable(&mut self, name: &str, multisets: &mut Vec<Multiset>) {
+        let place = |text: String, indices: &[ScalarType], of| Place {
+            text,
+            indices: indices.to_vec(),
+            of,
+        };
+        let (one, other, by) = (self.scalar_type(), self.scalar_type(), self.index());
+        let [one_name, other_name, by_name] = [one, other, by].map(ScalarType::name);
         let ty = match self.below(6) {
             0 | 1 => {
                 self.scalars.push(place(name.into(), &[], one));
@@ -154,19 +157,19 @@ impl Author<'_> {
                 format!("array [{by_name}] of record f: {one_name}; g: {other_name}; end")
             }
             _ if self.chance(50) => {
-                bags.push((name.into(), vec![(String::new(), one)]));
+                multisets.push((name.into(), vec![(String::new(), one)]));
                 format!("multiset [2] of {one_name}")
             }
             _ => {
                 let fields = vec![(".f".into(), one), (".g".into(), other)];
-                // The element to add is built here first.
+                // The element to be added is built in this variable.
                 let _ = writeln!(
                     self.text,
                     "var {name}new: record f: {one_name}; g: {other_name}; end;"
                 );
                 self.scalars.push(place(format!("{name}new.f"), &[], one));
                 self.scalars.push(place(format!("{name}new.g"), &[], other));
-                bags.push((name.into(), fields));
+                multisets.push((name.into(), fields));
                 format!("multiset [2] of record f: {one_name}; g: {other_name}; end")
             }
         };
@@ -176,14 +179,14 @@ impl Author<'_> {
     /// Writes a start state: constants, parameters, or undefined.
     fn start(&mut self) {
         let parameter = self.chance(30);
-        let scope: Vec<Named> = if parameter { vec![("s".into(), A)] } else { Vec::new() };
+        let scope: Vec<TypedName> = if parameter { vec![("s".into(), A)] } else { Vec::new() };
         let head = if parameter { "ruleset s: A do " } else { "" };
         let mut body = String::new();
         for place in self.scalars.clone() {
             if self.chance(20) {
                 continue;
             }
-            let Some(value) = self.stable(place.of, &scope) else { continue };
+            let Some(value) = self.constant_value(place.of, &scope) else { continue };
             let names = (0..place.indices.len()).map(|at| format!("i{at}")).collect::<Vec<_>>();
             let target = with_indices(&place.text, &names);
             let loops = names.iter().zip(&place.indices);
@@ -196,8 +199,8 @@ impl Author<'_> {
         let _ = writeln!(self.text, "{head}startstate {body}end;{tail}");
     }
 
-    fn rule(&mut self, number: usize, bags: &[Bag]) {
-        let mut scope: Vec<Named> = Vec::new();
+    fn rule(&mut self, number: usize, multisets: &[Multiset]) {
+        let mut scope: Vec<TypedName> = Vec::new();
         let (mut head, mut tail) = (String::new(), String::new());
         for at in 0..self.below(3) {
             let over = self.pick(&[A, B, A, UNIONS[0], UNIONS[2]]);
@@ -207,23 +210,24 @@ impl Author<'_> {
             scope.push((name, over));
         }
         let mut chosen = Vec::new();
-        let choice = if bags.is_empty() || self.chance(50) { None } else { Some(self.pick(bags)) };
-        if let Some((bag, fields)) = &choice {
-            let _ = write!(head, "choose c: {bag} do ");
+        let choice =
+            if multisets.is_empty() || self.chance(50) { None } else { Some(self.pick(multisets)) };
+        if let Some((multiset, fields)) = &choice {
+            let _ = write!(head, "choose c: {multiset} do ");
             tail.push_str(" end;");
             for (field, of) in fields {
-                let text = format!("{bag}[c]{field}");
+                let text = format!("{multiset}[c]{field}");
                 chosen.push(Place { text, indices: Vec::new(), of: *of });
             }
         }
         let guard = self.condition(&scope, &chosen);
         let mut body = String::new();
         for _ in 0..1 + self.below(3) {
-            let statement = self.statement(&scope, &chosen, bags);
+            let statement = self.statement(&scope, &chosen, multisets);
             body.push_str(&statement);
         }
-        if let (Some((bag, _)), true) = (&choice, self.chance(60)) {
-            let _ = write!(body, "multisetremove(c, {bag}); ");
+        if let (Some((multiset, _)), true) = (&choice, self.chance(60)) {
+            let _ = write!(body, "multisetremove(c, {multiset}); ");
         }
         if self.chance(10) {
             let condition = self.condition(&scope, &[]);
@@ -232,16 +236,21 @@ impl Author<'_> {
         let _ = writeln!(self.text, "{head}rule \"r{number}\" {guard} ==> {body}end;{tail}");
     }
 
-    fn statement(&mut self, scope: &[Named], chosen: &[Place], bags: &[Bag]) -> String {
-        if !bags.is_empty() && self.chance(25) {
-            let (bag, fields) = self.pick(bags);
+    fn statement(
+        &mut self,
+        scope: &[TypedName],
+        chosen: &[Place],
+        multisets: &[Multiset],
+    ) -> String {
+        if !multisets.is_empty() && self.chance(25) {
+            let (multiset, fields) = self.pick(multisets);
             let element = match fields.as_slice() {
                 [(_, of)] => self.value(*of, scope, chosen),
-                _ => Some(format!("{bag}new")),
+                _ => Some(format!("{multiset}new")),
             };
-            let room = format!("multisetcount(m: {bag}, true) < 2");
+            let room = format!("multisetcount(m: {multiset}, true) < 2");
             return element
-                .map(|it| format!("if {room} then multisetadd({it}, {bag}); end; "))
+                .map(|it| format!("if {room} then multisetadd({it}, {multiset}); end; "))
                 .unwrap_or_default();
         }
         let Some((target, of)) = self.place(scope, chosen) else { return String::new() };
@@ -263,8 +272,8 @@ impl Author<'_> {
         }
     }
 
-    /// Writes a loop that does the same for every element, independent of the others.
-    fn for_all(&mut self, scope: &[Named]) -> String {
+    /// Returns a loop that does the same for every element, independently of the others.
+    fn for_all(&mut self, scope: &[TypedName]) -> String {
         let places: Vec<Place> =
             self.scalars.iter().filter(|it| it.indices.len() == 1).cloned().collect();
         if places.is_empty() {
@@ -275,27 +284,27 @@ impl Author<'_> {
         inside.push(("z".into(), place.indices[0]));
         let target = with_indices(&place.text, &["z".into()]);
         let over = place.indices[0].name();
-        match self.stable(place.of, &inside) {
+        match self.constant_value(place.of, &inside) {
             Some(value) => format!("for z: {over} do {target} := {value}; end; "),
             None => format!("for z: {over} do undefine {target}; end; "),
         }
     }
 
     /// Returns a place that is in scope.
-    fn place(&mut self, scope: &[Named], chosen: &[Place]) -> Option<(String, Single)> {
+    fn place(&mut self, scope: &[TypedName], chosen: &[Place]) -> Option<(String, ScalarType)> {
         let mut all = self.scalars.clone();
         all.extend_from_slice(chosen);
         if all.is_empty() {
             return None;
         }
         let place = self.pick(&all);
-        let indices = place.indices.iter().map(|ty| self.stable(*ty, scope));
+        let indices = place.indices.iter().map(|ty| self.constant_value(*ty, scope));
         let indices = indices.collect::<Option<Vec<String>>>()?;
         Some((with_indices(&place.text, &indices), place.of))
     }
 
-    /// Returns a value of a type that reads no state, if there is one.
-    fn stable(&mut self, of: Single, scope: &[Named]) -> Option<String> {
+    /// Returns a constant or a parameter of a type, if there is one.
+    fn constant_value(&mut self, of: ScalarType, scope: &[TypedName]) -> Option<String> {
         let mut all: Vec<String> = Vec::new();
         if of == Bool {
             all.extend(["false", "true"].map(String::from));
@@ -306,7 +315,7 @@ impl Author<'_> {
         if of.has(Enum) {
             all.extend(["e0", "e1", "e2"].map(String::from));
         }
-        let fits = |ty: Single| match ty {
+        let fits = |ty: ScalarType| match ty {
             Union(_, members) => members.iter().all(|&member| of.has(member)),
             single => of.has(single),
         };
@@ -315,18 +324,18 @@ impl Author<'_> {
         (!all.is_empty()).then(|| self.pick(&all))
     }
 
-    /// Returns a value of a type, read or constant.
-    fn value(&mut self, of: Single, scope: &[Named], chosen: &[Place]) -> Option<String> {
+    /// Returns a value of a type: a place, a constant or a parameter.
+    fn value(&mut self, of: ScalarType, scope: &[TypedName], chosen: &[Place]) -> Option<String> {
         if self.chance(35)
             && let Some((place, ty)) = self.place(scope, chosen)
             && (ty == of || matches!(of, Union(_, members) if members.contains(&ty)))
         {
             return Some(place);
         }
-        self.stable(of, scope)
+        self.constant_value(of, scope)
     }
 
-    fn condition(&mut self, scope: &[Named], chosen: &[Place]) -> String {
+    fn condition(&mut self, scope: &[TypedName], chosen: &[Place]) -> String {
         match self.below(7) {
             0 => "true".into(),
             1 => {
@@ -348,7 +357,7 @@ impl Author<'_> {
     }
 
     /// Returns a comparison. It may fail if an operand is undefined.
-    fn atom(&mut self, scope: &[Named], chosen: &[Place]) -> String {
+    fn atom(&mut self, scope: &[TypedName], chosen: &[Place]) -> String {
         if self.chance(60) {
             return self.safe_atom(scope);
         }
@@ -360,10 +369,10 @@ impl Author<'_> {
     }
 
     /// Returns a condition whose evaluation cannot fail.
-    fn safe_atom(&mut self, scope: &[Named]) -> String {
+    fn safe_atom(&mut self, scope: &[TypedName]) -> String {
         let Some((place, of)) = self.place(scope, &[]) else { return "true".into() };
         let operator = self.pick(&["=", "!="]);
-        match self.stable(of, scope) {
+        match self.constant_value(of, scope) {
             Some(value) if of.compares() => format!("({place} {operator} {value})"),
             _ => format!("isundefined({place})"),
         }

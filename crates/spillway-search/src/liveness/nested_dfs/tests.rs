@@ -3,20 +3,21 @@
 use super::*;
 use crate::liveness::proviso::random_product::{RandomProduct, ReducedGraph};
 
-/// If a search finds no accepting cycle, the reduced product has none, and each of its cycles has a fully expanded state.
+/// If the search finds no accepting cycle, the reduced product has none, and each of its cycles has a fully expanded
+/// state.
 #[test]
 fn each_cycle_has_a_fully_expanded_state() {
     let limits = ProbeLimits { states: 1_000, bytes: 1 << 20 };
     let (mut none, mut found, mut reduced) = (0, 0, 0);
     for seed in 0..5_000 {
         let product = RandomProduct::of(seed);
-        let whole = product.reduced(&|_| true);
+        let full = product.reduced(&|_| true);
         let accepts = |state: &[u8]| product.is_accepting(state);
         let control = SearchControl::default();
         let mut search = NestedDfs::new(&product, &accepts, limits, &control);
         match search.search_until_closed(&[0, 0]).unwrap() {
             DfsOutcome::Cycle(_) => {
-                assert!(whole.has_accepting_cycle, "{seed}");
+                assert!(full.has_accepting_cycle, "{seed}");
                 found += 1;
             }
             DfsOutcome::Through => {
@@ -27,7 +28,7 @@ fn each_cycle_has_a_fully_expanded_state() {
                 let expected = ReducedGraph { states, has_accepting_cycle, has_partial_cycle };
                 assert_eq!(graph, expected, "{seed}");
                 none += 1;
-                reduced += u32::from(states < whole.states);
+                reduced += u32::from(states < full.states);
             }
             DfsOutcome::Over => panic!("{seed}: too many starts"),
         }

@@ -263,7 +263,7 @@ mod tests {
 
     /// Numbers of each width are read back chunk by chunk, and any flipped bit is detected.
     #[test]
-    fn numbers_come_back_and_damage_is_noticed() {
+    fn marks_round_trip_and_damage_is_detected() {
         let disk = FaultDisk::new();
         let chunks: Vec<Vec<u8>> = [1, 2, 3, 4, 16, 200, 255]
             .iter()

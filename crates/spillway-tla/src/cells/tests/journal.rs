@@ -20,7 +20,7 @@ fn write_levels(layout: CellLayout, states: &RandomStates) -> (Encoder, Vec<u8>,
     (encoder, journal, lengths)
 }
 
-/// Whether the dictionaries of the journal encode all states as those in memory do.
+/// Checks that the dictionaries of the journal encode all states like those in memory.
 fn check_equal(journal: &[u8], encoder: &mut Encoder) {
     let read = read_journal(journal, &encoder.layout, &encoder.symbols).unwrap();
     assert_eq!(read.values(), encoder.dictionaries.values());
@@ -35,7 +35,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
     #[test]
-    fn dictionaries_are_read_as_written(states in random_states()) {
+    fn dictionaries_are_read_back(states in random_states()) {
         for layout in layouts(&states) {
             let (mut encoder, journal, lengths) = write_levels(layout, &states);
             check_equal(&journal, &mut encoder);
@@ -50,13 +50,13 @@ proptest! {
     }
 }
 
-/// A journal with entries of several levels.
-fn some_journal() -> (Encoder, Vec<u8>, Vec<usize>) {
+/// Returns a journal with entries of several levels.
+fn journal_of_three_levels() -> (Encoder, Vec<u8>, Vec<usize>) {
     let types = growing_states();
     write_levels(CellLayout::from_sample(types.variables(), &types.level(9, 2)), &types)
 }
 
-/// States with many dictionary values.
+/// Returns states with many dictionary values.
 fn growing_states() -> RandomStates {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     loop {
@@ -71,12 +71,12 @@ fn growing_states() -> RandomStates {
 }
 
 #[test]
-fn every_damaged_bit_is_refused() {
-    let (encoder, whole, _) = some_journal();
+fn every_flipped_bit_is_detected() {
+    let (encoder, journal, _) = journal_of_three_levels();
     let read = |bytes: &[u8]| read_journal(bytes, &encoder.layout, &encoder.symbols).map(|_| ());
-    assert_eq!(read(&whole), Ok(()));
-    for bit in 0..whole.len() * 8 {
-        let mut damaged = whole.clone();
+    assert_eq!(read(&journal), Ok(()));
+    for bit in 0..journal.len() * 8 {
+        let mut damaged = journal.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let error = read(&damaged).unwrap_err();
         let is_refused = match bit / 8 {
@@ -89,9 +89,9 @@ fn every_damaged_bit_is_refused() {
 
 #[test]
 fn a_truncated_journal_is_refused() {
-    let (encoder, whole, lengths) = some_journal();
-    for end in 0..whole.len() {
-        let read = read_journal(&whole[..end], &encoder.layout, &encoder.symbols);
+    let (encoder, journal, lengths) = journal_of_three_levels();
+    for end in 0..journal.len() {
+        let read = read_journal(&journal[..end], &encoder.layout, &encoder.symbols);
         // A header alone is the journal of empty dictionaries.
         assert_eq!(read.is_ok(), end == 20 || lengths.contains(&end), "{end}");
     }
@@ -99,7 +99,7 @@ fn a_truncated_journal_is_refused() {
 
 #[test]
 fn journals_of_other_layouts_and_versions_are_refused() {
-    let (encoder, mut journal, _) = some_journal();
+    let (encoder, mut journal, _) = journal_of_three_levels();
     let other = CellLayout::escaping(7);
     let error = read_journal(&journal, &other, &encoder.symbols).map(|_| ());
     assert!(matches!(error, Err(JournalError::OtherLayout { expected: 7, .. })));
@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn layouts_are_restored_as_stored(states in random_states()) {
+    fn stored_layouts_are_restored(states in random_states()) {
         for layout in layouts(&states) {
             let mut encoder = Encoder::new(layout);
             encoder.add_level(&states.level(0, 20));

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use random_values::{RandomStates, random_states, symbols};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A layout with its dictionaries and everything that was encoded.
+/// A layout with its dictionaries and all encoded states.
 struct Encoder {
     symbols: SymbolTable,
     layout: CellLayout,
@@ -26,20 +26,20 @@ impl Encoder {
     }
 
     fn encode(&self, state: &[Value]) -> Result<Vec<u8>, UnnumberedValues> {
-        // Remains of another key must not matter.
+        // The previous content of the buffer must not matter.
         let mut key = vec![0xa5; self.layout.width()];
         self.layout.encode(state, &self.dictionaries, &mut key)?;
         Ok(key)
     }
 
-    /// Encodes the states of a level as a search does, and checks every invariant.
+    /// Encodes the states of a level like a search, and checks all invariants.
     fn add_level(&mut self, states: &[Vec<Value>]) {
         let is_unnumbered = |it: &&Vec<Value>| self.encode(it).is_err();
-        let set_aside: Vec<_> = states.iter().filter(is_unnumbered).collect();
-        let states_aside: Vec<&[Value]> = set_aside.iter().map(|it| it.as_slice()).collect();
-        let entries = self.layout.number(&states_aside, &self.symbols, &mut self.dictionaries);
+        let unencoded: Vec<_> = states.iter().filter(is_unnumbered).collect();
+        let unencoded_states: Vec<&[Value]> = unencoded.iter().map(|it| it.as_slice()).collect();
+        let entries = self.layout.number(&unencoded_states, &self.symbols, &mut self.dictionaries);
         let entries = entries.unwrap();
-        assert_eq!(entries.is_empty(), set_aside.is_empty());
+        assert_eq!(entries.is_empty(), unencoded.is_empty());
         self.entries.push(entries);
         for state in states {
             let key = self.encode(state).expect("every value has its number");
@@ -69,13 +69,13 @@ impl Encoder {
         }
     }
 
-    /// The bytes of all entries.
+    /// Returns the bytes of all entries.
     fn entry_bytes(&self) -> Vec<u8> {
         self.entries.iter().flat_map(|it| it.blocks()).flatten().copied().collect()
     }
 }
 
-/// Returns the layouts that a search may use for these states.
+/// Returns the layouts that a search may use for the states.
 fn layouts(states: &RandomStates) -> Vec<CellLayout> {
     let variables = states.variables();
     let from = |count| CellLayout::from_sample(variables, &states.level(0, count));
@@ -154,7 +154,7 @@ proptest! {
             let width = encoder.layout.width();
             let key: Vec<u8> = bytes.iter().copied().cycle().take(width).collect();
             let _ = encoder.layout.decode(&key, &encoder.dictionaries);
-            // Keys that are nearly right get further.
+            // Keys with one wrong bit reach more of the decoder.
             for (state, key) in &encoder.keys {
                 let mut key = key.clone();
                 key[usize::from(bytes[0]) % width] ^= 1 << (bytes[1] % 8);

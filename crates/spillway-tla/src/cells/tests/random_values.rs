@@ -31,7 +31,7 @@ pub(crate) enum ValueType {
     Either(Box<ValueType>, Box<ValueType>),
 }
 
-/// The texts of all random values.
+/// Returns the table with the texts of all random values.
 pub(crate) fn symbols() -> SymbolTable {
     let mut symbols = SymbolTable::default();
     for text in ["zeta", "alpha", "é", "", "m1", "m2", "m3", "T_b", "T_a"] {
@@ -128,7 +128,7 @@ impl ValueType {
     }
 }
 
-/// Random states: the types of the variables, and a seed for their values.
+/// Random states: the types of the variables and the seed of their values.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomStates {
     types: Vec<ValueType>,
@@ -145,7 +145,7 @@ impl RandomStates {
         self.types.len()
     }
 
-    /// Returns states, different ones for each level.
+    /// Returns the states of a level.
     pub(crate) fn level(&self, level: u64, count: usize) -> Vec<Vec<Value>> {
         let symbols = symbols();
         let mut random = SplitMix64::new(self.seed ^ level.wrapping_mul(0x5851_f42d));

@@ -1,4 +1,4 @@
-//! Which cells samples lead to.
+//! The shapes of cells for samples of states.
 
 use super::super::shape::{Shape, ShapeKind};
 use crate::cells::CellLayout;

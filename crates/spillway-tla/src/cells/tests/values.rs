@@ -1,4 +1,4 @@
-//! Canonical values as bytes.
+//! Values in their canonical bytes.
 
 use super::random_values::{symbols, value_type};
 use crate::cells::{ValueBytesError, ValueReader, value_bytes};
@@ -8,7 +8,7 @@ use spillway_base::random::SplitMix64;
 
 proptest! {
     #[test]
-    fn values_are_read_as_written(kind in value_type(), seed in any::<u64>()) {
+    fn values_are_read_back(kind in value_type(), seed in any::<u64>()) {
         let (symbols, mut random) = (symbols(), SplitMix64::new(seed));
         let values: Vec<_> = (0..10).map(|_| kind.value(&symbols, &mut random)).collect();
         let mut bytes = Vec::new();
@@ -47,15 +47,15 @@ fn values_that_are_not_canonical_are_refused() {
     let read = |bytes: &[u8]| ValueReader::new(bytes, &symbols).value();
     let one = value_bytes(&Value::Int(1), &symbols);
     let two = value_bytes(&Value::Int(2), &symbols);
-    let all =
+    let encoding =
         |tag: u8, size: u8, parts: &[&[u8]]| [&[tag, size], parts.concat().as_slice()].concat();
-    assert!(read(&all(5, 2, &[&one, &two])).is_ok());
-    assert_eq!(read(&all(5, 2, &[&two, &one])), Err(ValueBytesError::NotCanonical));
-    assert_eq!(read(&all(5, 2, &[&one, &one])), Err(ValueBytesError::NotCanonical));
+    assert!(read(&encoding(5, 2, &[&one, &two])).is_ok());
+    assert_eq!(read(&encoding(5, 2, &[&two, &one])), Err(ValueBytesError::NotCanonical));
+    assert_eq!(read(&encoding(5, 2, &[&one, &one])), Err(ValueBytesError::NotCanonical));
     // The function with domain 1..1 is a tuple.
-    assert_eq!(read(&all(8, 1, &[&one, &two])), Err(ValueBytesError::NotCanonical));
-    assert!(read(&all(8, 1, &[&two, &two])).is_ok());
-    assert_eq!(read(&all(7, 0, &[])), Err(ValueBytesError::NotCanonical));
+    assert_eq!(read(&encoding(8, 1, &[&one, &two])), Err(ValueBytesError::NotCanonical));
+    assert!(read(&encoding(8, 1, &[&two, &two])).is_ok());
+    assert_eq!(read(&encoding(7, 0, &[])), Err(ValueBytesError::NotCanonical));
     assert_eq!(read(&[9]), Err(ValueBytesError::UnknownTag(9)));
     assert_eq!(read(&[3, 1, 0xff]), Err(ValueBytesError::NotText));
     assert_eq!(read(&[4, 1, b'q']), Err(ValueBytesError::UnknownModelValue));

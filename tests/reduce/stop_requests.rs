@@ -13,30 +13,30 @@ use spillway::source::SourceMap;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-/// Answers that nothing is to stop so many times, and from then on that everything is.
-struct StopsLate {
-    patience: Cell<u64>,
+/// Requests a stop after a number of queries.
+struct DelayedStop {
+    queries_left: Cell<u64>,
     analysis: RefCell<String>,
-    /// For each analysis, how often it asked, and how often of these it was told to stop.
-    asked: RefCell<BTreeMap<String, [u64; 2]>>,
+    /// The number of queries by each analysis, and how many of them were answered with a stop request.
+    queries: RefCell<BTreeMap<String, [u64; 2]>>,
 }
 
-impl StopsLate {
-    fn after(patience: u64) -> StopsLate {
+impl DelayedStop {
+    fn after(queries_left: u64) -> DelayedStop {
         let analysis = RefCell::new("none".to_owned());
-        StopsLate { patience: Cell::new(patience), analysis, asked: RefCell::default() }
+        DelayedStop { queries_left: Cell::new(queries_left), analysis, queries: RefCell::default() }
     }
 }
 
-impl AnalysisSupervisor for StopsLate {
+impl AnalysisSupervisor for DelayedStop {
     fn should_stop(&self) -> bool {
-        let stops = self.patience.get() == 0;
-        self.patience.set(self.patience.get().saturating_sub(1));
-        let mut asked = self.asked.borrow_mut();
-        let [all, told] = asked.entry(self.analysis.borrow().clone()).or_default();
+        let stop = self.queries_left.get() == 0;
+        self.queries_left.set(self.queries_left.get().saturating_sub(1));
+        let mut queries = self.queries.borrow_mut();
+        let [all, stopped] = queries.entry(self.analysis.borrow().clone()).or_default();
         *all += 1;
-        *told += u64::from(stops);
-        stops
+        *stopped += u64::from(stop);
+        stop
     }
 
     fn analysis_started(&self, analysis: &str) {
@@ -44,14 +44,14 @@ impl AnalysisSupervisor for StopsLate {
     }
 }
 
-/// Processes of one kind that pass a token and count, so that each analysis has much to look at.
+/// Processes that pass a token and count, with much work for each analysis.
 fn ring(count: usize) -> TextModel {
-    let process = |at: usize| {
-        let next = (at + 1) % count;
+    let process = |number: usize| {
+        let next = (number + 1) % count;
         format!(
-            "process P{at} {{ byte own; state idle, busy, done; init idle;
-             trans idle -> busy {{ guard token == {at}; effect own = own + 1; }},
-               busy -> done {{ guard own < 9; effect slots[{at}] = own, token = {next}; }},
+            "process P{number} {{ byte own; state idle, busy, done; init idle;
+             trans idle -> busy {{ guard token == {number}; effect own = own + 1; }},
+               busy -> done {{ guard own < 9; effect slots[{number}] = own, token = {next}; }},
                done -> idle {{ guard slots[{next}] < 9; effect sum = (sum + 1) % 7; }}; }}\n"
         )
     };
@@ -59,7 +59,7 @@ fn ring(count: usize) -> TextModel {
     load("dve", &format!("byte token; byte sum; byte slots[{count}];\n{processes}system async;"))
 }
 
-/// Rules of a scalarset that may be undone.
+/// Rules over a scalarset, some of them reversible.
 fn rules(size: usize) -> TextModel {
     load(
         "murphi",
@@ -84,7 +84,7 @@ fn load(language: &str, text: &str) -> TextModel {
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
-/// Every reduction by itself, symmetry of scalarsets and of processes, and confluence and partial order by levels.
+/// Returns every reduction alone, symmetry of scalarsets, and partial order and confluence by levels.
 fn reductions() -> Vec<ReductionSelection> {
     let levels = |name: &str| {
         let parameters = ParameterValues::default().with("proviso", "levels");
@@ -94,13 +94,13 @@ fn reductions() -> Vec<ReductionSelection> {
     alone.chain([scalarsets("exact").selection, levels("por"), levels("confluence")]).collect()
 }
 
-/// Prepares a search. For each analysis, how often it asked, and was told to stop.
-fn asked(
+/// Prepares a search. Returns the queries of each analysis, and how many were answered with a stop request.
+fn queries(
     model: &TextModel,
     selection: &ReductionSelection,
-    patience: u64,
+    queries_left: u64,
 ) -> BTreeMap<String, [u64; 2]> {
-    let supervisor = StopsLate::after(patience);
+    let supervisor = DelayedStop::after(queries_left);
     let budget = AnalysisBudget::largest_watched(&supervisor);
     let request = ReductionConfig::from(selection.clone()).resolve(false);
     let plan = ReductionPlan::new(request.selection.clone(), CheckSelection::ALL);
@@ -109,33 +109,36 @@ fn asked(
     let (control, budget) = (&SearchControl::default(), &budget);
     let settings = ReductionSettings { limits: &limits, storage: &storage, control, budget };
     model.reduced(runs, request, settings);
-    supervisor.asked.into_inner()
+    supervisor.queries.into_inner()
 }
 
 #[test]
-fn each_analysis_ends_where_it_is_told_to_stop() {
-    let mut seen = BTreeMap::new();
+fn analyses_end_soon_after_a_stop_request() {
+    let mut most_queries = BTreeMap::new();
     for model in [ring(20), rules(5)] {
         for reduce in reductions() {
-            let undisturbed = asked(&model, &reduce, u64::MAX);
+            let undisturbed = queries(&model, &reduce, u64::MAX);
             let total: u64 = undisturbed.values().map(|it| it[0]).sum();
             for (name, [all, _]) in undisturbed {
-                let most: &mut u64 = seen.entry(name).or_default();
-                *most = (*most).max(all);
+                let maximum: &mut u64 = most_queries.entry(name).or_default();
+                *maximum = (*maximum).max(all);
             }
-            let mut patience = vec![0, 1, total / 3, total.saturating_sub(1)];
-            patience.sort_unstable();
-            patience.dedup();
-            for patience in patience {
-                for (name, [_, told]) in asked(&model, &reduce, patience) {
-                    // What called it may ask once more.
-                    assert!(told <= 3, "{name} goes on: told to stop {told} times ({reduce:?})");
+            let mut queries_left = vec![0, 1, total / 3, total.saturating_sub(1)];
+            queries_left.sort_unstable();
+            queries_left.dedup();
+            for queries_left in queries_left {
+                for (name, [_, stopped]) in queries(&model, &reduce, queries_left) {
+                    // The caller of the analysis may query once more.
+                    assert!(
+                        stopped <= 3,
+                        "{name} goes on: told to stop {stopped} times ({reduce:?})"
+                    );
                 }
             }
         }
     }
-    println!("{seen:?}");
-    let often: Vec<_> = seen.iter().filter(|it| *it.1 >= 3).collect();
-    assert!(seen.len() >= 12, "{seen:?}");
-    assert!(often.len() >= 6, "few analyses do much: {seen:?}");
+    println!("{most_queries:?}");
+    let often: Vec<_> = most_queries.iter().filter(|it| *it.1 >= 3).collect();
+    assert!(most_queries.len() >= 12, "{most_queries:?}");
+    assert!(often.len() >= 6, "few analyses do much: {most_queries:?}");
 }

@@ -1,7 +1,7 @@
-//! Rows of reports without the figures that differ each time.
+//! Rows of reports without the figures that vary.
 
-/// A row without figures that differ each time.
-pub fn unfigured(row: &str) -> String {
+/// Returns the row with stars for the figures, if these vary.
+pub fn mask_row(row: &str) -> String {
     let rows = [
         "  took ",
         "  disk ",
@@ -23,7 +23,7 @@ pub fn unfigured(row: &str) -> String {
     }
     let (mut out, mut rest) = (String::new(), row);
     while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
-        // Where figures stand in columns, their length moves them.
+        // Columns move if their figures have other lengths.
         let before = &rest[..at];
         let is_far = before.ends_with("  ");
         out += if is_far { before.trim_end() } else { before };
@@ -31,7 +31,7 @@ pub fn unfigured(row: &str) -> String {
         let figure = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',');
         let tail = rest[at..].trim_start_matches(figure);
         let figure = &rest[at..rest.len() - tail.len()];
-        // A comma behind it is the sentence's.
+        // A comma or a full stop after the figure belongs to the sentence.
         rest = &rest[at + figure.trim_end_matches([',', '.']).len()..];
     }
     out + rest

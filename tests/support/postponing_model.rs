@@ -13,15 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A model in which some states postpone some of their transitions.
-pub struct Lazy<M> {
+pub struct PostponingModel<M> {
     /// The underlying model.
     pub model: M,
     /// The seed of the choice of postponed transitions.
     pub seed: u64,
-    /// Whether it postpones.
-    pub lazy: bool,
+    /// Whether it postpones transitions.
+    pub postpones: bool,
     /// The number of states to expand before a stop request.
-    pub left: AtomicI64,
+    pub states_until_stop: AtomicI64,
     /// The control that receives the request.
     pub control: Option<Arc<SearchControl>>,
 }
@@ -33,19 +33,25 @@ struct Choice {
     first: Vec<Vec<u8>>,
     rest: Vec<Vec<u8>>,
     /// Whether the rest must be expanded unless one of the first is new.
-    owes: bool,
+    has_obligation: bool,
     /// Whether a transition faults, and whether that transition is postponed.
     fails: bool,
-    fails_late: bool,
+    fault_is_postponed: bool,
 }
 
 /// The fault of the failing transition.
 const FAILING: Violation = Violation::Fault(FaultKind::Assertion, 77);
 
-impl<M: StateSpace + SystemDescription> Lazy<M> {
+impl<M: StateSpace + SystemDescription> PostponingModel<M> {
     /// Creates a model that postpones transitions by `seed`.
-    pub fn new(model: M, seed: u64) -> Lazy<M> {
-        Lazy { model, seed, lazy: true, left: AtomicI64::new(i64::MAX), control: None }
+    pub fn new(model: M, seed: u64) -> PostponingModel<M> {
+        PostponingModel {
+            model,
+            seed,
+            postpones: true,
+            states_until_stop: AtomicI64::new(i64::MAX),
+            control: None,
+        }
     }
 
     fn random(&self, state: &[u8]) -> u64 {
@@ -64,21 +70,21 @@ impl<M: StateSpace + SystemDescription> Lazy<M> {
                 |it: &Vec<u8>| *it == chosen || (random >> 16).is_multiple_of(3) && *it < chosen;
             (first, rest) = first.into_iter().partition(also);
         }
-        let owes = !rest.is_empty() && !random.is_multiple_of(5);
+        let has_obligation = !rest.is_empty() && !random.is_multiple_of(5);
         let fails = (random >> 24).is_multiple_of(6);
         Choice {
-            fails_late: !rest.is_empty() && (random >> 32).is_multiple_of(2),
+            fault_is_postponed: !rest.is_empty() && (random >> 32).is_multiple_of(2),
             first,
             rest,
-            owes,
+            has_obligation,
             fails,
         }
     }
 
     /// Returns whether to stop the expansion early.
-    fn leaves(&self) -> bool {
+    fn stops_early(&self) -> bool {
         if let Some(control) = &self.control
-            && self.left.fetch_sub(1, Ordering::Relaxed) == 0
+            && self.states_until_stop.fetch_sub(1, Ordering::Relaxed) == 0
         {
             control.stop();
         }
@@ -95,18 +101,24 @@ fn successors(model: &impl SystemDescription, state: &[u8]) -> Vec<Vec<u8>> {
     states.collect()
 }
 
-impl<M: StateSpace + SystemDescription> PostponingStateSpace for Lazy<M> {
-    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
+impl<M: StateSpace + SystemDescription> PostponingStateSpace for PostponingModel<M> {
+    fn expand_reduced(
+        &self,
+        states: &[u8],
+        out: &mut SuccessorSink,
+        obligations: &mut ObligationSink,
+    ) {
         for (position, state) in states.chunks_exact(self.width()).enumerate() {
-            let Choice { first, rest, owes, fails, fails_late } = self.choice(state);
-            let leaves = self.leaves();
-            for successor in first.iter().take(if leaves { 1 } else { usize::MAX }) {
+            let Choice { first, rest, has_obligation, fails, fault_is_postponed } =
+                self.choice(state);
+            let stops = self.stops_early();
+            for successor in first.iter().take(if stops { 1 } else { usize::MAX }) {
                 out.candidate(successor);
-                if owes {
-                    owed.add(position, successor);
+                if has_obligation {
+                    obligations.add(position, successor);
                 }
             }
-            if leaves {
+            if stops {
                 out.record_finding(Violation::Deadlock, state);
                 out.count_partially_expanded(1);
                 return;
@@ -116,7 +128,7 @@ impl<M: StateSpace + SystemDescription> PostponingStateSpace for Lazy<M> {
                 .violations(state)
                 .into_iter()
                 .for_each(|check| out.record_finding(check, state));
-            if fails && !fails_late {
+            if fails && !fault_is_postponed {
                 out.record_finding(FAILING, state);
             }
         }
@@ -124,22 +136,22 @@ impl<M: StateSpace + SystemDescription> PostponingStateSpace for Lazy<M> {
 
     fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
-            let Choice { rest, owes, fails, fails_late, .. } = self.choice(state);
-            assert!(owes, "it is asked for what nobody owes");
-            let leaves = self.leaves();
-            rest.iter().take(if leaves { 1 } else { usize::MAX }).for_each(|it| out.candidate(it));
-            if leaves {
+            let Choice { rest, has_obligation, fails, fault_is_postponed, .. } = self.choice(state);
+            assert!(has_obligation, "a state without an obligation is expanded");
+            let stops = self.stops_early();
+            rest.iter().take(if stops { 1 } else { usize::MAX }).for_each(|it| out.candidate(it));
+            if stops {
                 out.record_finding(Violation::Deadlock, state);
                 return;
             }
-            if fails && fails_late {
+            if fails && fault_is_postponed {
                 out.record_finding(FAILING, state);
             }
         }
     }
 }
 
-impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
+impl<M: StateSpace + SystemDescription> StateSpace for PostponingModel<M> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -178,7 +190,7 @@ impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
             simulation: None,
-            postponing: self.lazy.then_some(self),
+            postponing: self.postpones.then_some(self),
             cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
@@ -188,7 +200,7 @@ impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
     }
 }
 
-impl<M: StateSpace + SystemDescription> SystemDescription for Lazy<M> {
+impl<M: StateSpace + SystemDescription> SystemDescription for PostponingModel<M> {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut steps = self.model.steps(state);
         if self.choice(state).fails {

@@ -1,12 +1,12 @@
-//! Every reduction alone, each pair, and all together: they find the same in random models, and the result is reported
-//! in steps of the model as written.
+//! Every reduction alone, each pair, and all together. They find the same violations in random models, and the result
+//! is reported in steps of the model as written.
 //!
 //! `SPILLWAY_LARGE` tries ten thousand models.
 
-use super::sleep::ours;
-use crate::support::follow::{load, one};
+use super::sleep::own_models;
+use crate::support::lockstep::{choose, load};
 use crate::support::memory::memory_beside_tests;
-use crate::support::stored::replayed_in;
+use crate::support::stored::replay_in_stores;
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::model::{CheckSelection, Violation, memory};
@@ -18,14 +18,14 @@ use spillway::session::{CheckResult, TextModel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Reductions of the table together, with default parameters, in a search for some checks; none if they contradict each other.
-fn planned(names: &[&str], checks: CheckSelection) -> Option<ReductionPlan> {
+/// Returns a plan of reductions with default parameters, or nothing if they contradict each other.
+fn plan_of(names: &[&str], checks: CheckSelection) -> Option<ReductionPlan> {
     let selection = ReductionSelection::of(names.iter().copied());
     selection.validate().ok().map(|()| ReductionPlan::new(selection, checks))
 }
 
-/// What is found of what is looked for: by whom, or only of which kind; and how deep, if that is kept.
-fn found(
+/// Returns the selected violations, named individually or by kind, with their depths if `depth` holds.
+fn violations_of(
     model: &TextModel,
     outcome: &SearchOutcome,
     checks: &CheckSelection,
@@ -48,21 +48,21 @@ fn found(
     all
 }
 
-/// How many searches came to fewer states, and how many found something.
+/// Counts of the searches.
 #[derive(Debug, Default)]
 struct Census {
     searches: u64,
     fewer: u64,
     violated: u64,
-    /// How often each reduction was used.
+    /// The number of uses of each reduction.
     used: BTreeMap<&'static str, u64>,
 }
 
-/// Searches of a model by some reductions that are used, and what is found is that which is found in all its states.
-/// Gives whether any are.
-fn is_found_alike(
+/// Checks that a search with reductions has the violations of the full search. Returns whether a reduction has an
+/// effect.
+fn check_reduction(
     model: &mut TextModel,
-    whole: &SearchOutcome,
+    full: &SearchOutcome,
     plan: ReductionPlan,
     census: &mut Census,
 ) -> bool {
@@ -76,10 +76,15 @@ fn is_found_alike(
     }
     for (entry, _) in model.wished.selection.iter() {
         if let Some(member) = stack.member(entry.name) {
-            let kept = member.traits().preserves;
-            // What is not looked for may be lost.
+            let preserved = member.traits().preserves;
+            // Properties that are not checked may be lost.
             if checks == CheckSelection::ALL {
-                assert_eq!(kept.and(entry.preserves), entry.preserves, "{} keeps less", entry.name);
+                assert_eq!(
+                    preserved.and(entry.preserves),
+                    entry.preserves,
+                    "{} preserves less",
+                    entry.name
+                );
             }
             *census.used.entry(entry.name).or_default() += 1;
         }
@@ -87,39 +92,40 @@ fn is_found_alike(
     let depth = stack.preserves().has(PropertyClass::Depth);
     let by_kind = model.wished.selection.has("symmetry");
     let reduced = memory::search(searched.model(), &limits).unwrap();
-    let [expected, came] = [whole, &reduced].map(|it| found(model, it, &checks, by_kind, depth));
-    assert_eq!(came, expected, "{:?}", model.wished);
+    let [expected, found] =
+        [full, &reduced].map(|it| violations_of(model, it, &checks, by_kind, depth));
+    assert_eq!(found, expected, "{:?}", model.wished);
     census.searches += 1;
-    census.fewer += u64::from(reduced.states() < whole.states());
-    census.violated += u64::from(!came.is_empty());
-    // What is told of a search that takes states up again depends on when it does so.
-    if !came.is_empty() && searched.model().capabilities().postponing.is_none() {
-        println!("{:?} is told", model.wished.selection);
+    census.fewer += u64::from(reduced.states() < full.states());
+    census.violated += u64::from(!found.is_empty());
+    // With re-expansion, the trace depends on the level at which it happens.
+    if !found.is_empty() && searched.model().capabilities().postponing.is_none() {
+        println!("{:?} is reported", model.wished.selection);
         let storage = [StateStorage::default()];
-        replayed_in(&storage, searched.model(), &reduced, &limits);
+        replay_in_stores(&storage, searched.model(), &reduced, &limits);
     }
     true
 }
 
-/// Each two of some reductions, and all.
-fn several(of: &[&'static str]) -> Vec<Vec<&'static str>> {
+/// Returns each pair of reductions, and all together.
+fn pairs_and_all(names: &[&'static str]) -> Vec<Vec<&'static str>> {
     let mut lists = Vec::new();
-    for (number, one) in of.iter().enumerate() {
-        lists.extend(of[number + 1..].iter().map(|other| vec![*one, *other]));
+    for (number, first) in names.iter().enumerate() {
+        lists.extend(names[number + 1..].iter().map(|second| vec![*first, *second]));
     }
-    lists.extend((of.len() > 2).then(|| of.to_vec()));
+    lists.extend((names.len() > 2).then(|| names.to_vec()));
     lists
 }
 
-/// Three processes, of which two are alike in most, with counters, flags, channels and steps that nobody sees.
+/// Generates three processes with counters, flags, channels and invisible steps. Two of them are often equal.
 fn random_model(random: &mut Random) -> String {
     let mut text =
         "byte t; byte g; byte h; byte a[2]; channel {byte} c[0]; channel {byte} b[1];\n".to_owned();
-    let alike = random.below(2) == 0;
+    let has_equal_processes = random.below(2) == 0;
     let process = body(random);
     for (number, name) in ["P", "Q", "R"].iter().enumerate() {
         let body = match number {
-            1 if alike => process.clone(),
+            1 if has_equal_processes => process.clone(),
             0 => process.clone(),
             2 if random.below(2) == 0 => break,
             _ => body(random),
@@ -132,7 +138,7 @@ fn random_model(random: &mut Random) -> String {
 fn body(random: &mut Random) -> String {
     let mut text = "byte k; byte j; state s0, s1, s2, s3; init s0;".to_owned();
     if random.below(3) == 0 {
-        let _ = write!(text, " assert s{}: {};", random.below(4), question(random));
+        let _ = write!(text, " assert s{}: {};", random.below(4), random_condition(random));
     }
     text.push_str(" trans");
     let edges = 3 + random.below(4);
@@ -140,7 +146,7 @@ fn body(random: &mut Random) -> String {
         let from = number.min(random.below(4)).min(3);
         let to = if random.below(3) == 0 { random.below(4) } else { (from + 1) % 4 };
         let guard = match random.below(5) {
-            0 | 1 => format!("guard {};", question(random)),
+            0 | 1 => format!("guard {};", random_condition(random)),
             _ => String::new(),
         };
         let sync = match random.below(12) {
@@ -150,7 +156,7 @@ fn body(random: &mut Random) -> String {
             3 => "sync b?{k};",
             _ => "",
         };
-        let effect = one(
+        let effect = choose(
             random,
             &[
                 "",
@@ -173,7 +179,7 @@ fn body(random: &mut Random) -> String {
     text
 }
 
-fn question(random: &mut Random) -> String {
+fn random_condition(random: &mut Random) -> String {
     let bound = random.below(3);
     match random.below(6) {
         0 => format!("g == {}", bound % 2),
@@ -186,23 +192,23 @@ fn question(random: &mut Random) -> String {
 }
 
 #[test]
-fn random_models_are_found_alike_by_all_reductions() {
+fn random_models_keep_their_verdicts_with_all_reductions() {
     let mut random = Random::new(97);
     let mut census = Census::default();
     for _ in 0..if is_large() { 10_000 } else { 30 } {
         let text = random_model(&mut random);
         let mut model = load("dve", &text);
-        let looked_for =
+        let selections =
             [CheckSelection::ALL, CheckSelection { deadlock: false, ..CheckSelection::ALL }];
-        let checks = looked_for[random.below(2)];
+        let checks = selections[random.below(2)];
         let limits = SearchLimits {
             checks,
             stop_on_violation: false,
             max_states: Some(1_000),
             ..SearchLimits::default()
         };
-        let whole = memory::search(model.searched().model(), &limits).unwrap();
-        if whole.states() >= 1_000 {
+        let full = memory::search(model.searched().model(), &limits).unwrap();
+        if full.states() >= 1_000 {
             continue;
         }
         println!("{text}");
@@ -210,62 +216,62 @@ fn random_models_are_found_alike_by_all_reductions() {
             .iter()
             .map(|it| it.name)
             .filter(|it| {
-                let plan = planned(&[it], checks).expect("one does not contradict itself");
-                is_found_alike(&mut model, &whole, plan, &mut census)
+                let plan = plan_of(&[it], checks).expect("one does not contradict itself");
+                check_reduction(&mut model, &full, plan, &mut census)
             })
             .collect();
-        for some in several(&used) {
-            if let Some(plan) = planned(&some, checks) {
-                assert!(is_found_alike(&mut model, &whole, plan, &mut census));
+        for names in pairs_and_all(&used) {
+            if let Some(plan) = plan_of(&names, checks) {
+                assert!(check_reduction(&mut model, &full, plan, &mut census));
             }
         }
-        // All that do not contradict each other.
+        // All reductions that do not contradict each other.
         let without = used.iter().copied().filter(|it| *it != "simultaneous").collect::<Vec<_>>();
-        if let Some(plan) = planned(&without, checks).filter(|_| without.len() > 2) {
-            is_found_alike(&mut model, &whole, plan, &mut census);
+        if let Some(plan) = plan_of(&without, checks).filter(|_| without.len() > 2) {
+            check_reduction(&mut model, &full, plan, &mut census);
         }
     }
     println!("{census:?}");
     assert!(census.fewer * 4 > census.searches && census.violated > 50, "{census:?}");
 }
 
-/// Two identical processes, of which partial-order reduction does not choose the same in a state and in its
+/// Two identical processes. Partial order reduction does not choose the same transitions in a state and in its
 /// representative.
-const ALIKE_CHOICES: &str = include_str!("models/alike_choices.dve");
+const ASYMMETRIC_CHOICES: &str = include_str!("models/alike_choices.dve");
 
-/// A counterexample in representatives is replayed, though the states that it visits have other chosen transitions.
+/// A counterexample of representatives is replayed, although other transitions are chosen in the represented states.
 #[test]
 fn choices_may_distinguish_what_symmetry_identifies() {
-    let mut model = load("dve", ALIKE_CHOICES);
+    let mut model = load("dve", ASYMMETRIC_CHOICES);
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
-    let whole = memory::search(model.searched().model(), &limits).unwrap();
+    let unreduced = memory::search(model.searched().model(), &limits).unwrap();
     let mut census = Census::default();
     for names in [&["por", "symmetry"][..], &["por", "symmetry", "doomed"]] {
-        let plan = planned(names, CheckSelection::ALL).unwrap();
-        assert!(is_found_alike(&mut model, &whole, plan, &mut census));
+        let plan = plan_of(names, CheckSelection::ALL).unwrap();
+        assert!(check_reduction(&mut model, &unreduced, plan, &mut census));
     }
     assert_eq!(census.used["symmetry"], 2);
     assert_eq!(census.used["doomed"], 1);
 }
 
-/// Models of ours whose whole space has no more states than this.
-const OURS_MAX: usize = 300;
+/// Our models with more states are skipped.
+const MODEL_STATES_MAX: usize = 300;
 
-/// A reduction is tried on so many of them that have something for it.
+/// The number of models on which each reduction is tried.
 const MODELS_PER_REDUCTION: u64 = 6;
 
-/// A process with two locations that nothing tells apart.
-const ALIKE_LOCATIONS: &str = "byte x; process P { state a, b, c; init a; trans a -> b { effect x = 1; }, a -> c { effect x = 1; },
+/// A process with two bisimilar locations.
+const BISIMILAR_LOCATIONS: &str = "byte x; process P { state a, b, c; init a; trans a -> b { effect x = 1; }, a -> c { effect x = 1; },
     b -> a { effect x = 0; }, c -> a { effect x = 0; }; } system async;";
 
-/// Each reduction alone, on models of ours: the verdict is that of the search of all states, there is a counterexample if there is one,
-/// as deep if depths are preserved, and a search that was stopped goes on with that reduction, and with no other.
+/// Each reduction alone keeps the verdict and the existence of a counterexample, and its depth if depths are preserved.
+/// A stopped search resumes with the same reduction only.
 #[test]
-fn each_reduction_keeps_the_verdict_and_goes_on_as_it_began() {
+fn each_reduction_keeps_the_verdict_and_is_kept_on_resume() {
     let mut used: BTreeMap<&str, u64> = BTreeMap::new();
-    let alike = ("two alike locations".to_owned(), load("dve", ALIKE_LOCATIONS));
-    for (place, mut model) in std::iter::once(alike).chain(ours(OURS_MAX)) {
-        let mut whole: Option<(SearchVerdict, Option<usize>)> = None;
+    let bisimilar = ("two bisimilar locations".to_owned(), load("dve", BISIMILAR_LOCATIONS));
+    for (place, mut model) in std::iter::once(bisimilar).chain(own_models(MODEL_STATES_MAX)) {
+        let mut full: Option<(SearchVerdict, Option<usize>)> = None;
         let is_open =
             |it: &&ReductionEntry| used.get(it.name).is_none_or(|&it| it < MODELS_PER_REDUCTION);
         let open: Vec<&ReductionEntry> = REDUCTIONS.into_iter().filter(is_open).collect();
@@ -281,17 +287,17 @@ fn each_reduction_keeps_the_verdict_and_goes_on_as_it_began() {
                 continue;
             }
             *used.entry(entry.name).or_default() += 1;
-            let (verdict, depth) = *whole.get_or_insert_with(|| {
+            let (verdict, depth) = *full.get_or_insert_with(|| {
                 let found = check(&model, ReductionSelection::default()).run().unwrap();
                 (found.verdict(), depth(&found))
             });
-            is_found_and_goes_on(&model, &selection, verdict, depth.filter(|_| keeps_depth));
+            check_verdict_and_resume(&model, &selection, verdict, depth.filter(|_| keeps_depth));
             println!("{place}: {}", entry.name);
         }
     }
     println!("{used:?}");
     for entry in REDUCTIONS {
-        assert!(used.contains_key(entry.name), "{} is used by no model of ours", entry.name);
+        assert!(used.contains_key(entry.name), "{} is used by no model under models/", entry.name);
     }
 }
 
@@ -304,7 +310,7 @@ fn depth(found: &CheckResult) -> Option<usize> {
     found.counterexample().unwrap().map(|it| it.depth())
 }
 
-fn is_found_and_goes_on(
+fn check_verdict_and_resume(
     model: &TextModel,
     selection: &ReductionSelection,
     verdict: SearchVerdict,
@@ -323,9 +329,9 @@ fn is_found_and_goes_on(
     let is_stopped = stopped.verdict() == SearchVerdict::Incomplete;
     drop(stopped);
     if is_stopped {
-        let others = check(model, ReductionSelection::default()).dir(&dir).run();
-        assert!(others.is_err(), "{selection:?} is not kept");
-        let whole = check(model, selection.clone()).dir(&dir).run().unwrap();
-        assert_eq!(whole.outcome(), found.outcome(), "{selection:?}");
+        let other = check(model, ReductionSelection::default()).dir(&dir).run();
+        assert!(other.is_err(), "{selection:?} is not kept");
+        let resumed = check(model, selection.clone()).dir(&dir).run().unwrap();
+        assert_eq!(resumed.outcome(), found.outcome(), "{selection:?}");
     }
 }

@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The result of a check; an error names the first difference.
-pub type Kept = Result<(), ErrorMessage>;
+pub type ExpansionCheck = Result<(), ErrorMessage>;
 
 /// Fails with a message.
-macro_rules! keep {
+macro_rules! ensure {
     ($holds:expr, $($what:tt)*) => {
         if !$holds {
             return Err(format!($($what)*).into());
@@ -28,23 +28,24 @@ macro_rules! keep {
 }
 
 /// Labelled successors, sorted, and the rest of the outcome.
-type Taken = (Vec<(u32, Vec<u8>)>, ExpansionOutcome);
+type LabelledExpansion = (Vec<(u32, Vec<u8>)>, ExpansionOutcome);
 
 /// Returns the result of expanding the chosen instances of each state, through a buffer of `limit` bytes.
-fn taken(
+fn expand_labelled(
     by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     chosen: &InstanceSets,
     limit: usize,
-) -> Taken {
+) -> LabelledExpansion {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
-    let keep = |buffer: &mut Vec<u8>| {
+    let ensure = |buffer: &mut Vec<u8>| {
         all.append(buffer);
         ControlFlow::Continue(())
     };
     let run = |out: &mut LabelledSink| by.expand_labelled(states, chosen, out);
-    let collected = LabelledSink::collect_in_batches(width, &mut buffer, limit, keep, run).unwrap();
+    let collected =
+        LabelledSink::collect_in_batches(width, &mut buffer, limit, ensure, run).unwrap();
     all.append(&mut buffer);
     let mut found: Vec<_> =
         labelled(&all, width).map(|(state, label)| (label.0, state.to_vec())).collect();
@@ -52,7 +53,7 @@ fn taken(
     (found, collected)
 }
 
-fn unlabelled(
+fn expand_unlabelled(
     by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
@@ -108,16 +109,16 @@ fn ends_one_by_one(
     chosen: &InstanceSets,
 ) -> Vec<u64> {
     let (mut all, mut single) = (0, InstanceSets::new(chosen.instances()));
-    let one = |(at, state): (usize, &[u8])| {
+    let end_of = |(at, state): (usize, &[u8])| {
         single.clear(1);
         single.words_mut(0).copy_from_slice(chosen.words(at));
-        all += (unlabelled(by, width, state, &single).0.len() * width) as u64;
+        all += (expand_unlabelled(by, width, state, &single).0.len() * width) as u64;
         all
     };
-    states.chunks_exact(width).enumerate().map(one).collect()
+    states.chunks_exact(width).enumerate().map(end_of).collect()
 }
 
-fn judged(
+fn check_states(
     by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
@@ -135,7 +136,7 @@ fn enabled(by: &dyn SelectiveStateSpace, states: &[u8]) -> InstanceSets {
 
 /// Returns a set of instances for each state: about one in `one_in` of the enabled instances, and an arbitrary
 /// instance.
-fn some(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceSets {
+fn random_subsets(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceSets {
     let mut sets = InstanceSets::new(enabled.instances());
     sets.clear(enabled.len());
     for at in 0..enabled.len() {
@@ -149,30 +150,32 @@ fn some(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceS
     sets
 }
 
-/// Checks that the chosen expansions of an executor add up to its full expansion, that they equal those of the
-/// interpreter, and that the labels match the described transitions. `in_order` is whether the interpreter expands in
-/// the order in which it describes.
-pub fn keeps_choices(
+/// Checks that the chosen expansions of an executor add up to its full expansion and equal those of the interpreter.
+/// The labels must match the described transitions.
+pub fn check_selective_expansion(
     interp: &Interp,
     by: &dyn SelectiveStateSpace,
     states: &[u8],
     seed: u64,
-) -> Kept {
+) -> ExpansionCheck {
     let width = interp.width();
     let reference = interp.selector().map_err(|error| error.reason)?;
     let mut random = Random::new(seed);
     for state in states.chunks_exact(width) {
-        singles_are_all(interp, &reference, by, state)
+        check_single_instances(interp, &reference, by, state)
             .map_err(|what| format!("in {state:02x?}: {what}"))?;
     }
     let all_enabled = enabled(by, states);
-    keep!(all_enabled == enabled(&reference, states), "other instances are enabled");
+    ensure!(all_enabled == enabled(&reference, states), "different instances are enabled");
     for one_in in [1, 2, 4] {
-        let chosen = some(&all_enabled, one_in, &mut random);
-        let expected = taken(&reference, width, states, &chosen, usize::MAX);
+        let chosen = random_subsets(&all_enabled, one_in, &mut random);
+        let expected = expand_labelled(&reference, width, states, &chosen, usize::MAX);
         for limit in [usize::MAX, 3 * (width + 4)] {
-            let found = taken(by, width, states, &chosen, limit);
-            keep!(found == expected, "other steps of one in {one_in}, {limit} bytes at a time");
+            let found = expand_labelled(by, width, states, &chosen, limit);
+            ensure!(
+                found == expected,
+                "different steps for one instance in {one_in}, with {limit} bytes at a time"
+            );
         }
         let expected_ends = ends_one_by_one(&reference, width, states, &chosen);
         for (by, limit) in [
@@ -181,57 +184,66 @@ pub fn keeps_choices(
             (by, 3 * width),
         ] {
             let found = ends(by, width, states, &chosen, limit);
-            keep!(found == expected_ends, "other ends of one in {one_in}, {limit} bytes at a time");
+            ensure!(
+                found == expected_ends,
+                "different counts for one instance in {one_in}, with {limit} bytes at a time"
+            );
             let found = labelled_ends(by, width, states, &chosen, limit + 4);
             let records = expected_ends.iter().map(|&end| end / width as u64 * (width as u64 + 4));
-            keep!(found.into_iter().eq(records), "other ends of one in {one_in} with labels");
+            ensure!(
+                found.into_iter().eq(records),
+                "different counts for one instance in {one_in} with labels"
+            );
         }
-        let found = unlabelled(by, width, states, &chosen);
+        let found = expand_unlabelled(by, width, states, &chosen);
         let expected_states = {
             let mut states: Vec<_> = expected.0.into_iter().map(|(_, state)| state).collect();
             states.sort();
             states
         };
-        keep!(found == (expected_states, expected.1), "other steps without labels");
+        ensure!(found == (expected_states, expected.1), "different steps without labels");
     }
-    let whole = {
+    let full = {
         let mut buffer = Vec::new();
         let run = |out: &mut SuccessorSink| interp.expand(states, out);
         SuccessorSink::collect(width, &mut buffer, run).unwrap()
     };
     let mut all = by.instances().sets();
     all.fill(states.len() / width);
-    let mut findings = taken(by, width, states, &all, usize::MAX).1.findings;
-    findings.merge(judged(by, width, states, &all_enabled));
-    keep!(findings == whole.findings, "found {findings:?}, not {:?}", whole.findings);
+    let mut findings = expand_labelled(by, width, states, &all, usize::MAX).1.findings;
+    findings.merge(check_states(by, width, states, &all_enabled));
+    ensure!(findings == full.findings, "found {findings:?}, not {:?}", full.findings);
     Ok(())
 }
 
-fn singles_are_all(
+fn check_single_instances(
     interp: &Interp,
     reference: &dyn SelectiveStateSpace,
     by: &dyn SelectiveStateSpace,
     state: &[u8],
-) -> Kept {
-    let (width, can) = (state.len(), enabled(by, state));
-    keep!(can == enabled(reference, state), "other instances are enabled");
-    let mut one = by.instances().sets();
+) -> ExpansionCheck {
+    let (width, enabled_instances) = (state.len(), enabled(by, state));
+    ensure!(enabled_instances == enabled(reference, state), "different instances are enabled");
+    let mut single = by.instances().sets();
     let (mut successors, mut tallies) = (Vec::new(), ExpansionOutcome::default());
-    let mut by_key: BTreeMap<Key, Came> = BTreeMap::new();
-    for instance in can.iter(0) {
-        one.clear(1);
-        one.insert(0, instance);
-        let (found, collected) = taken(by, width, state, &one, usize::MAX);
-        keep!(
+    let mut by_key: BTreeMap<Key, StateOutcome> = BTreeMap::new();
+    for instance in enabled_instances.iter(0) {
+        single.clear(1);
+        single.insert(0, instance);
+        let (found, collected) = expand_labelled(by, width, state, &single, usize::MAX);
+        ensure!(
             collected.counters.transitions > 0 || !collected.findings.is_empty(),
-            "{instance:?} is enabled and gives nothing"
+            "{instance:?} is enabled and has no successor"
         );
-        keep!(found.iter().all(|(label, _)| *label == instance.0), "{instance:?} has other labels");
-        let what = by.instances().get(instance).ok_or("no such instance")?;
-        keep!(by.instances().number(what) == instance, "{instance:?} has two numbers");
-        let came = by_key.entry(key_of(interp, what, state)).or_default();
-        came.0.extend(found.iter().map(|(_, state)| state.clone()));
-        came.1 += faults(&collected.findings);
+        ensure!(
+            found.iter().all(|(label, _)| *label == instance.0),
+            "{instance:?} has different labels"
+        );
+        let action_instance = by.instances().get(instance).ok_or("no such instance")?;
+        ensure!(by.instances().number(action_instance) == instance, "{instance:?} has two numbers");
+        let outcome = by_key.entry(key_of(interp, action_instance, state)).or_default();
+        outcome.0.extend(found.iter().map(|(_, state)| state.clone()));
+        outcome.1 += faults(&collected.findings);
         successors.extend(found);
         tallies.counters.transitions += collected.counters.transitions;
         tallies.counters.excluded += collected.counters.excluded;
@@ -241,35 +253,38 @@ fn singles_are_all(
     successors.sort();
     let mut all = by.instances().sets();
     all.fill(1);
-    keep!(
-        taken(by, width, state, &all, usize::MAX) == (successors, tallies),
-        "one by one the steps are others"
+    ensure!(
+        expand_labelled(by, width, state, &all, usize::MAX) == (successors, tallies),
+        "the steps of single instances differ"
     );
-    all.words_mut(0).iter_mut().zip(can.words(0)).for_each(|(all, can)| *all &= !can);
-    let rest = taken(by, width, state, &all, usize::MAX);
-    keep!(
+    all.words_mut(0)
+        .iter_mut()
+        .zip(enabled_instances.words(0))
+        .for_each(|(all, enabled_instances)| *all &= !enabled_instances);
+    let rest = expand_labelled(by, width, state, &all, usize::MAX);
+    ensure!(
         rest == (Vec::new(), ExpansionOutcome::default()),
-        "something is possible that is not enabled"
+        "a disabled instance has a successor"
     );
-    let mut told: BTreeMap<Key, Came> = BTreeMap::new();
+    let mut described: BTreeMap<Key, StateOutcome> = BTreeMap::new();
     for step in interp.steps(state) {
         let Some(key) = key_of_step(interp.program(), &step) else { continue };
-        let came = told.entry(key).or_default();
+        let outcome = described.entry(key).or_default();
         match step.outcome {
-            StepOutcome::Successor(successor) => came.0.push(successor),
-            StepOutcome::Fault(_) => came.1 += 1,
+            StepOutcome::Successor(successor) => outcome.0.push(successor),
+            StepOutcome::Fault(_) => outcome.1 += 1,
         }
     }
-    told.values_mut().for_each(|came| came.0.sort());
-    by_key.values_mut().for_each(|came| came.0.sort());
+    described.values_mut().for_each(|outcome| outcome.0.sort());
+    by_key.values_mut().for_each(|outcome| outcome.0.sort());
     // Excluded transitions are not described.
-    by_key.retain(|_, came| *came != Came::default());
-    keep!(by_key == told, "labels do not go with what is told: {by_key:?}, {told:?}");
+    by_key.retain(|_, outcome| *outcome != StateOutcome::default());
+    ensure!(by_key == described, "labels do not match the descriptions: {by_key:?}, {described:?}");
     Ok(())
 }
 
 /// Successors and the number of errors.
-type Came = (Vec<Vec<u8>>, u64);
+type StateOutcome = (Vec<Vec<u8>>, u64);
 
 fn faults(findings: &Findings) -> u64 {
     let faults = findings.iter().filter(|(check, _)| matches!(check, Violation::Fault(..)));
@@ -277,7 +292,7 @@ fn faults(findings: &Findings) -> u64 {
 }
 
 /// The common part of a described transition and of its label: the first actions, with their pids if processes have
-/// pids; otherwise the spans of both sides.
+/// pids. Otherwise it is the spans of both sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Places(u32, Vec<(u32, u32)>),

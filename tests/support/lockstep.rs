@@ -34,7 +34,7 @@ pub fn load_with(language: &str, text: &str, options: Options) -> TextModel {
 
 /// Returns a program in DVE in which the last effect of an action (`P.a -> b`) is conditional on the guard of another
 /// action. No language can express that in actions of processes.
-pub fn only_where(text: &str, action: &str, holds: &str) -> Interp {
+pub fn with_conditional_effect(text: &str, action: &str, holds: &str) -> Interp {
     let mut program = load("dve", text).interp.program().clone();
     let named = |program: &Program, name: &str| {
         let found = program.actions.keys().find(|it| program.actions[*it].name == name);
@@ -49,8 +49,8 @@ pub fn only_where(text: &str, action: &str, holds: &str) -> Interp {
     Interp::new(program).unwrap()
 }
 
-/// Returns the part of a step that does not depend on dead variables.
-fn told(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
+/// Returns the identity of a step without the values of dead variables: its actions and its fault.
+fn step_identity(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     let fault = match &step.outcome {
         StepOutcome::Successor(_) => None,
         StepOutcome::Fault(fault) => Some(format!("{:?}", fault.kind)),
@@ -66,98 +66,116 @@ fn successor(step: &StepDescription) -> Option<Vec<u8>> {
 }
 
 /// Returns the part of a step that is independent of the choice among equivalent actions: the fault.
-fn told_of_equal(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
+fn fault_identity(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     match &step.outcome {
         StepOutcome::Successor(_) => (0, Vec::new(), None),
-        StepOutcome::Fault(_) => told(step),
+        StepOutcome::Fault(_) => step_identity(step),
     }
 }
 
-/// Orders our steps like their equivalents among `theirs`; steps without an equivalent come last.
-fn matched(
-    theirs: &[StepDescription],
-    mut ours: Vec<StepDescription>,
-    lift: &dyn Simulation,
+/// Orders the steps of the rewritten program like their equivalents in the program as written. Steps without an
+/// equivalent come last.
+fn match_order(
+    written_steps: &[StepDescription],
+    mut rewritten_steps: Vec<StepDescription>,
+    simulation: &dyn Simulation,
 ) -> Vec<StepDescription> {
-    let is_equal = |theirs: &StepDescription, ours: &StepDescription| match (
-        successor(theirs),
-        successor(ours),
+    let is_equal = |written: &StepDescription, rewritten: &StepDescription| match (
+        successor(written),
+        successor(rewritten),
     ) {
-        (Some(theirs), Some(ours)) => lift.represents(&ours, &theirs),
-        (None, None) => told(theirs) == told(ours),
+        (Some(written), Some(rewritten)) => simulation.represents(&rewritten, &written),
+        (None, None) => step_identity(written) == step_identity(rewritten),
         _ => false,
     };
-    let mut found = Vec::new();
-    for theirs in theirs {
-        let at = ours.iter().position(|ours| is_equal(theirs, ours));
-        found.extend(at.map(|at| ours.remove(at)));
+    let mut ordered = Vec::new();
+    for written in written_steps {
+        let at = rewritten_steps.iter().position(|rewritten| is_equal(written, rewritten));
+        ordered.extend(at.map(|at| rewritten_steps.remove(at)));
     }
-    found.append(&mut ours);
-    found
+    ordered.append(&mut rewritten_steps);
+    ordered
 }
 
 /// Checks that the program as written and the rewritten one take the same steps in every pair of related states, with
 /// the same violations. Returns the numbers of distinct states of each, if there were fewer than `pairs_max` pairs.
-pub fn follow(
+pub fn compare_in_lockstep(
     written: &Interp,
-    by: &ReductionPlan,
+    plan: &ReductionPlan,
     pairs_max: usize,
 ) -> Result<Option<(usize, usize)>, TestCaseError> {
-    let Some(rewritten) = RewrittenProgram::of(written, by) else { return Ok(None) };
+    let Some(rewritten) = RewrittenProgram::of(written, plan) else { return Ok(None) };
     let problems = validate::validate(rewritten.interp().program()).err().unwrap_or_default();
     prop_assert!(problems.is_empty(), "{:?}", problems);
     let rewriting = rewritten.interp();
     let form = ProgramForm::rewritten(written, Some(&rewritten));
     let model = form.reductions(None).next().unwrap().wrap(Box::new(rewriting));
-    let lift = model.capabilities().simulation.unwrap();
+    let simulation = model.capabilities().simulation.unwrap();
     let mut open = vec![(written.starts(), rewriting.starts())];
-    let mut met = BTreeSet::new();
-    while let Some((theirs, ours)) = open.pop() {
-        let ours = if by.selection.has("states") { matched(&theirs, ours, lift) } else { ours };
-        let told = if by.selection.has("states") { told_of_equal } else { told };
-        let tell = |steps: &[StepDescription]| steps.iter().map(told).collect::<Vec<_>>();
-        prop_assert_eq!(tell(&theirs), tell(&ours), "of {:?}", met.last());
-        for (theirs, ours) in theirs.iter().zip(&ours) {
-            let Some(pair) = successor(theirs).zip(successor(ours)) else { continue };
-            prop_assert!(lift.represents(&pair.1, &pair.0), "{}: {:?}", theirs.name, pair);
+    let mut visited = BTreeSet::new();
+    while let Some((written_steps, rewritten_steps)) = open.pop() {
+        let rewritten_steps = if plan.selection.has("states") {
+            match_order(&written_steps, rewritten_steps, simulation)
+        } else {
+            rewritten_steps
+        };
+        let identity = if plan.selection.has("states") { fault_identity } else { step_identity };
+        let identities = |steps: &[StepDescription]| steps.iter().map(identity).collect::<Vec<_>>();
+        prop_assert_eq!(
+            identities(&written_steps),
+            identities(&rewritten_steps),
+            "of {:?}",
+            visited.last()
+        );
+        for (written_step, rewritten_step) in written_steps.iter().zip(&rewritten_steps) {
+            let Some(pair) = successor(written_step).zip(successor(rewritten_step)) else {
+                continue;
+            };
+            prop_assert!(
+                simulation.represents(&pair.1, &pair.0),
+                "{}: {:?}",
+                written_step.name,
+                pair
+            );
             prop_assert_eq!(written.violations(&pair.0), rewriting.violations(&pair.1));
-            if met.len() < pairs_max && met.insert(pair.clone()) {
+            if visited.len() < pairs_max && visited.insert(pair.clone()) {
                 open.push((written.steps(&pair.0), rewriting.steps(&pair.1)));
             }
         }
     }
-    if met.len() == pairs_max {
+    if visited.len() == pairs_max {
         return Ok(None);
     }
-    let (theirs, ours): (BTreeSet<_>, BTreeSet<_>) = met.into_iter().unzip();
-    Ok(Some((theirs.len(), ours.len())))
+    let (written_steps, rewritten_steps): (BTreeSet<_>, BTreeSet<_>) = visited.into_iter().unzip();
+    Ok(Some((written_steps.len(), rewritten_steps.len())))
 }
 
 /// Returns the numbers of states of a model as written and as rewritten, after the lockstep comparison.
-pub fn both(language: &str, text: &str, by: ReductionPlan) -> (usize, usize) {
+pub fn state_counts(language: &str, text: &str, plan: ReductionPlan) -> (usize, usize) {
     let model = load(language, text);
-    follow(&model.interp, &by, usize::MAX).unwrap().expect("it is rewritten")
+    compare_in_lockstep(&model.interp, &plan, usize::MAX).unwrap().expect("it is rewritten")
 }
 
 /// Checks that random models of DVE agree with their rewritten forms, by one rewriting alone and by all rewritings that
 /// preserve as much. `rewrites` is whether the rewriting has an effect on a program.
-pub fn random_models_follow(
+pub fn check_random_models(
     models: impl Iterator<Item = String>,
-    by: ReductionPlan,
+    plan: ReductionPlan,
     rewrites: impl Fn(&RewrittenProgram) -> bool,
 ) {
     let (mut rewritten, mut fewer) = (0, 0);
     for text in models {
         let model = load("dve", &text);
-        for by in [&by, &bisimilar()] {
-            rewritten +=
-                u32::from(RewrittenProgram::of(&model.interp, by).is_some_and(|it| rewrites(&it)));
-            let found = follow(&model.interp, by, 400);
-            if let Some((whole, left)) = found.unwrap_or_else(|error| panic!("{error}\n{text}")) {
-                assert!(left <= whole, "{left} of {whole}\n{text}");
-                fewer += u32::from(left < whole);
+        for plan in [&plan, &bisimilar()] {
+            rewritten += u32::from(
+                RewrittenProgram::of(&model.interp, plan).is_some_and(|it| rewrites(&it)),
+            );
+            let found = compare_in_lockstep(&model.interp, plan, 400);
+            if let Some((full, reduced)) = found.unwrap_or_else(|error| panic!("{error}\n{text}")) {
+                assert!(reduced <= full, "{reduced} of {full}\n{text}");
+                fewer += u32::from(reduced < full);
             }
-            is_kept("dve", &text, by).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            check_rewriting("dve", &text, plan).unwrap_or_else(|error| panic!("{error}\n{text}"));
         }
     }
     println!("{rewritten} times something was rewritten, {fewer} times there are fewer states");
@@ -165,37 +183,41 @@ pub fn random_models_follow(
 }
 
 /// Returns one of some texts.
-pub fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
+pub fn choose<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
     of[random.below(of.len())]
 }
 
 /// Checks that rewriting a model preserves the findings and their depths, and that its counterexamples can be replayed.
-pub fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(), TestCaseError> {
+pub fn check_rewriting(
+    language: &str,
+    text: &str,
+    plan: &ReductionPlan,
+) -> Result<(), TestCaseError> {
     let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
     let loaded = TextModel::load(language, sources, Options::default());
     let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
-    follow(&model.interp, by, 100_000)?;
-    is_found_alike(model, by.clone())
+    compare_in_lockstep(&model.interp, plan, 100_000)?;
+    check_reduction(model, plan.clone())
 }
 
 /// Checks that reducing a model preserves the findings and their depths, and that its counterexamples can be replayed.
-pub fn is_found_alike(mut model: TextModel, wished: ReductionPlan) -> Result<(), TestCaseError> {
-    let whole = explored(model.searched().model());
-    model.wished = wished;
+pub fn check_reduction(mut model: TextModel, plan: ReductionPlan) -> Result<(), TestCaseError> {
+    let full = search_in_memory(model.searched().model());
+    model.wished = plan;
     let searched = model.searched();
-    let found = explored(searched.model());
-    prop_assert_eq!(levels(&found), levels(&whole));
-    prop_assert!(found.states() <= whole.states());
+    let reduced = search_in_memory(searched.model());
+    prop_assert_eq!(levels(&reduced), levels(&full));
+    prop_assert!(reduced.states() <= full.states());
     if searched.model().capabilities().simulation.is_some() {
-        super::stored::replayed(searched.model(), &found, &ALL);
+        super::stored::replay_in_all_stores(searched.model(), &reduced, &ALL);
     }
     Ok(())
 }
 
 /// Returns the outcome of a search of a model.
-fn explored(model: &dyn StateSpace) -> SearchOutcome {
+fn search_in_memory(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &ALL).unwrap()
 }
 
@@ -209,27 +231,27 @@ fn levels(outcome: &SearchOutcome) -> Vec<String> {
 
 /// Checks a reduction against the search without it: the same findings at the same depths, and less than one `fewer`-th
 /// of the states. Also checks that a stopped search resumes with the same reduction, and rejects others.
-pub fn goes_on_as_it_began(
+pub fn check_resumed_reduction(
     model: &TextModel,
     reduce: ReductionConfig,
-    others: ReductionConfig,
+    other: ReductionConfig,
     fewer: u64,
 ) {
     let folder = tempfile::tempdir().unwrap();
     let check = |reduce| Check::of_text(model).reduce(reduce).memory(memory_beside_tests(512));
-    let (whole, left) =
+    let (full, reduced) =
         (check(ReductionConfig::none()).run().unwrap(), check(reduce.clone()).run().unwrap());
-    assert!(fewer * left.states() < whole.states());
+    assert!(fewer * reduced.states() < full.states());
     assert_eq!(
-        (whole.verdict(), left.verdict()),
+        (full.verdict(), reduced.verdict()),
         (SearchVerdict::Violated, SearchVerdict::Violated)
     );
     let depth = |found: &CheckResult| found.counterexample().unwrap().unwrap().depth();
-    assert_eq!(depth(&whole), depth(&left));
+    assert_eq!(depth(&full), depth(&reduced));
     let dir = folder.path().join("d");
     let stopped = check(reduce.clone()).dir(&dir).max_states(100).run().unwrap();
     assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
     drop(stopped);
-    assert!(check(others).dir(&dir).run().is_err());
-    assert_eq!(check(reduce).dir(&dir).run().unwrap().outcome(), left.outcome());
+    assert!(check(other).dir(&dir).run().is_err());
+    assert_eq!(check(reduce).dir(&dir).run().unwrap().outcome(), reduced.outcome());
 }

@@ -6,10 +6,10 @@ use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::path::Path;
 
-/// Of processes that are alike one may have rules that can be undone and another not, so that what stands for a state need not stand for
-/// its image: the way to what this model does wrong could not be told by both.
+/// Exchangeable processes may differ in their reversible rules. A representative of a state need not represent the
+/// state's image. Both reductions together could not reconstruct the counterexample of this model.
 #[test]
-fn rules_are_not_undone_where_processes_are_exchanged() {
+fn reversible_rules_exclude_symmetry_of_processes() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/dijkstra.dve");
     let mut sources = SourceMap::default();
     sources.add("dijkstra.dve", std::fs::read_to_string(&file).unwrap());
