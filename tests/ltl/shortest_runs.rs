@@ -1,7 +1,7 @@
 //! Shortest runs: compared with all runs, and as users request them.
 
-use super::bench::{Bench, Told};
-use super::digraph::{Dice, Digraph, node};
+use super::bench::{Bench, CommandOutput};
+use super::digraph::{Digraph, GraphRng, node};
 use spillway::search::SearchControl;
 use spillway::search::lasso::Lasso;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
@@ -10,8 +10,8 @@ use spillway::{PackedSystem, StateSpace as _, TransitionSystem};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The shortest run that accepts again and again.
-fn shortest_round(
+/// The shortest accepting run.
+fn shortest_accepting_run(
     model: &dyn spillway::StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     found: Lasso,
@@ -23,22 +23,22 @@ fn shortest_round(
 
 const LIMITS: ProbeLimits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
 
-/// A graph with long ways and few steps back, or a wild one.
+/// A graph with long paths and few back edges, or with many.
 fn graph(seed: u64) -> Digraph {
-    let mut dice = Dice(seed);
-    let (nodes, back) = (1 + dice.below(40), 1 + dice.below(12));
-    let ends = |dice: &mut Dice, from: usize| match dice.below(back) {
-        0 => dice.below(nodes) as u16,
-        _ => (from + 1 + dice.below(3)).min(nodes - 1) as u16,
+    let mut rng = GraphRng(seed);
+    let (nodes, back) = (1 + rng.below(40), 1 + rng.below(12));
+    let ends = |rng: &mut GraphRng, from: usize| match rng.below(back) {
+        0 => rng.below(nodes) as u16,
+        _ => (from + 1 + rng.below(3)).min(nodes - 1) as u16,
     };
-    let next =
-        (0..nodes).map(|from| (0..1 + dice.below(3)).map(|_| ends(&mut dice, from)).collect());
+    let next = (0..nodes).map(|from| (0..1 + rng.below(3)).map(|_| ends(&mut rng, from)).collect());
     let next = next.collect();
-    let accepts = (0..nodes).map(|_| dice.below(4) == 0).collect();
+    let accepts = (0..nodes).map(|_| rng.below(4) == 0).collect();
     Digraph { next, accepts }
 }
 
-/// Steps from a node to each, at least one; whether something accepting was passed, both ends included, doubles the nodes.
+/// The steps from a node to each node, at least one; separately for paths with an accepting node (ends included) and
+/// without.
 fn steps_from(graph: &Digraph, start: usize) -> Vec<[Option<usize>; 2]> {
     let mut steps = vec![[None; 2]; graph.next.len()];
     let mut open = VecDeque::from([(start, usize::from(graph.accepts[start]), 0)]);
@@ -55,8 +55,8 @@ fn steps_from(graph: &Digraph, start: usize) -> Vec<[Option<usize>; 2]> {
     steps
 }
 
-/// How many states the shortest run has.
-fn least(graph: &Digraph) -> Option<usize> {
+/// The number of states of the shortest run.
+fn least_states(graph: &Digraph) -> Option<usize> {
     let from_first = steps_from(graph, 0);
     let depth = |at: usize| match at {
         0 => Some(0),
@@ -76,38 +76,39 @@ fn found(graph: &Digraph) -> Option<Lasso> {
 }
 
 #[test]
-fn no_run_is_shorter() {
+fn shortened_runs_of_random_graphs_are_shortest() {
     let (mut shortened, mut were_least) = (0, 0);
     for seed in 0..3000 {
         let graph = graph(seed);
         let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-        let (found, least) = (found(&graph), least(&graph));
-        assert_eq!(found.is_some(), least.is_some(), "{seed}");
-        let Some((found, least)) = found.zip(least) else { continue };
+        let (found, least_states) = (found(&graph), least_states(&graph));
+        assert_eq!(found.is_some(), least_states.is_some(), "{seed}");
+        let Some((found, least_states)) = found.zip(least_states) else { continue };
         let first = found.states.len();
         let told =
-            shortest_round(&model, &accepts, found, LIMITS, &SearchControl::default()).unwrap();
+            shortest_accepting_run(&model, &accepts, found, LIMITS, &SearchControl::default())
+                .unwrap();
         graph.check(&model, &told.lasso, seed);
         assert!(told.is_shortest, "{seed}");
-        assert_eq!(told.lasso.states.len(), least, "{seed}");
-        shortened += u32::from(least < first);
-        were_least += u32::from(least == first);
+        assert_eq!(told.lasso.states.len(), least_states, "{seed}");
+        shortened += u32::from(least_states < first);
+        were_least += u32::from(least_states == first);
     }
     assert!(shortened > 200 && were_least > 200, "{shortened} {were_least}");
 }
 
-/// A run that comes to where every run will do takes the steps that lead there.
+/// A run may also end in a node that decides; its length is that of the path to the node.
 #[test]
-fn no_run_is_decided_sooner() {
+fn shortened_runs_to_decided_states_are_shortest() {
     let (mut by_loops, mut decided, mut sooner, mut dead_ends) = (0, 0, 0, 0);
     for seed in 0..3000 {
         let graph = graph(seed);
         let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-        let Some((found, of_loops)) = found(&graph).zip(least(&graph)) else { continue };
-        let mut dice = Dice(seed + 1);
-        let decided_nodes: Vec<bool> = graph.next.iter().map(|_| dice.below(6) == 0).collect();
+        let Some((found, of_loops)) = found(&graph).zip(least_states(&graph)) else { continue };
+        let mut rng = GraphRng(seed + 1);
+        let decided_nodes: Vec<bool> = graph.next.iter().map(|_| rng.below(6) == 0).collect();
         let decides = |state: &[u8]| decided_nodes[node(&model, state)];
         let runs = AcceptingRuns { model: &model, accepts: &accepts, decides: Some(&decides) };
         let from_first = steps_from(&graph, 0);
@@ -125,44 +126,49 @@ fn no_run_is_decided_sooner() {
             all.filter(|&at| depth(at).is_some()).partition(|&at| goes_on(at));
         dead_ends += u32::from(!ends.is_empty());
         let of_decided = leads_on.into_iter().filter_map(depth).min();
-        let least = of_decided.map_or(of_loops, |it| it.min(of_loops));
+        let least_states = of_decided.map_or(of_loops, |it| it.min(of_loops));
         let below = runs.steps_of(&found);
         let told = shortest(runs, found, LIMITS, &SearchControl::default()).unwrap();
         graph.check(&model, &told.lasso, seed);
         assert!(told.is_shortest, "{seed}");
-        assert_eq!((told.below, told.steps), (below, least), "{seed}");
-        assert_eq!(runs.steps_of(&told.lasso), least, "{seed}");
-        by_loops += u32::from(least == of_loops);
-        decided += u32::from(of_decided == Some(least));
-        sooner += u32::from(least < below);
+        assert_eq!((told.below, told.steps), (below, least_states), "{seed}");
+        assert_eq!(runs.steps_of(&told.lasso), least_states, "{seed}");
+        by_loops += u32::from(least_states == of_loops);
+        decided += u32::from(of_decided == Some(least_states));
+        sooner += u32::from(least_states < below);
     }
     assert!(by_loops > 100 && decided > 200, "{by_loops} {decided}");
     assert!(sooner > 200 && dead_ends > 100, "{sooner} {dead_ends}");
 }
 
-/// With room for some of the states, what is found is a run, no longer than the one there was, and a shortest one where
-/// that is said.
+/// With memory for some of the states, the result is a run no longer than the first, and is called shortest only if it
+/// is.
 #[test]
-fn with_room_for_the_nearest_states_no_shorter_run_is_denied() {
+fn limited_searches_claim_only_proven_minima() {
     let (mut proved, mut shortened, mut kept) = (0, 0, 0);
     for seed in 0..3000 {
         let graph = graph(seed);
         let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-        let Some((found, least)) = found(&graph).zip(least(&graph)) else { continue };
+        let Some((found, least_states)) = found(&graph).zip(least_states(&graph)) else { continue };
         let states = 1 + seed % 12;
         for limits in
             [ProbeLimits { states, ..LIMITS }, ProbeLimits { bytes: 210 * states, ..LIMITS }]
         {
             let first = found.states.len();
-            let told =
-                shortest_round(&model, &accepts, found.clone(), limits, &SearchControl::default());
+            let told = shortest_accepting_run(
+                &model,
+                &accepts,
+                found.clone(),
+                limits,
+                &SearchControl::default(),
+            );
             let told = told.unwrap();
             graph.check(&model, &told.lasso, seed);
             let length = told.lasso.states.len();
-            assert!(least <= length && length <= first, "{seed}");
-            assert!(!told.is_shortest || length == least, "{seed}");
-            // A state has fewer than three successors more than are looked at behind the last that had room.
+            assert!(least_states <= length && length <= first, "{seed}");
+            assert!(!told.is_shortest || length == least_states, "{seed}");
+            // A state has fewer than three successors beyond the last that had room.
             assert!(told.states <= states + 4, "{seed}: {}", told.states);
             proved += u32::from(told.is_shortest && length < first);
             shortened += u32::from(!told.is_shortest && length < first);
@@ -173,7 +179,7 @@ fn with_room_for_the_nearest_states_no_shorter_run_is_denied() {
 }
 
 #[test]
-fn what_is_stopped_is_as_it_was() {
+fn a_stopped_search_keeps_the_run() {
     let next = (0..100).map(|at| vec![(at + 1) % 100, (at + 7) % 100, at]).collect();
     let mut graph = Digraph { next, accepts: vec![false; 100] };
     graph.accepts[90] = true;
@@ -182,14 +188,13 @@ fn what_is_stopped_is_as_it_was() {
     let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
     let stopped = SearchControl::default();
     stopped.stop();
-    let told = shortest_round(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
+    let told = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
     assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 1, false));
 }
 
-/// Told to stop when all states but the last, which is too far away, are there and it is asked for the first time whether one
-/// accepts.
+/// The search stops at the first acceptance test. All states but the last, which is too far away, are known then.
 #[test]
-fn what_is_stopped_while_distances_are_measured_is_not_called_shortest() {
+fn a_search_stopped_at_distances_claims_no_minimum() {
     let next = (0..100).map(|at| vec![(at + 1) % 100]).collect();
     let graph = Digraph { next, accepts: vec![true; 100] };
     let (lasso, model) = (found(&graph).unwrap(), PackedSystem::new(&graph));
@@ -198,27 +203,28 @@ fn what_is_stopped_while_distances_are_measured_is_not_called_shortest() {
         control.stop();
         asked.fetch_add(1, Ordering::Relaxed) < 1
     };
-    let told = shortest_round(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
+    let told = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
     assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 99, false));
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
 #[test]
-fn a_run_of_one_state_is_a_shortest_one() {
+fn a_run_of_one_state_is_shortest() {
     let graph = Digraph { next: vec![vec![0, 1], vec![1]], accepts: vec![true, true] };
     let (lasso, model) = (found(&graph).unwrap(), PackedSystem::new(&graph));
     let accepts = |_: &[u8]| true;
-    let told = shortest_round(&model, &accepts, lasso, LIMITS, &SearchControl::default()).unwrap();
+    let told =
+        shortest_accepting_run(&model, &accepts, lasso, LIMITS, &SearchControl::default()).unwrap();
     graph.check(&model, &told.lasso, 0);
     assert_eq!((told.lasso.states.len(), told.lasso.back, told.is_shortest), (1, 0, true));
 }
 
-/// Counts to 50 and stays there; on the way it may take up one of many burdens at each step.
+/// Counts to 50 and stays there. Each step may instead change a burden, which multiplies the states.
 struct Burdens(AtomicU64);
 
 impl TransitionSystem for Burdens {
     type State = (u8, u32);
-    /// Which burden it takes up; none if it goes on.
+    /// The change of the burden; 0 counts.
     type Action = u32;
 
     fn initial(&self) -> Vec<(u8, u32)> {
@@ -239,7 +245,7 @@ impl TransitionSystem for Burdens {
 }
 
 #[test]
-fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
+fn shortening_in_the_probe_keeps_its_state_limit() {
     let system = Burdens(AtomicU64::new(0));
     let model = PackedSystem::with_width(&system, 3);
     let accepts =
@@ -248,12 +254,12 @@ fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
     let found = probe(&model, &accepts, limits, &SearchControl::default()).unwrap().found;
     let ProbeVerdict::Found(lasso) = found else { panic!("{found:?}") };
     assert_eq!((lasso.states.len(), lasso.back), (51, 50));
-    // Each state is expanded twice by the search, once for the way and once for the loop, at most.
+    // The search expands each state at most twice, once for the path and once for the cycle.
     let expanded = system.0.load(Ordering::Relaxed);
     assert!(expanded < 4100, "{expanded}");
 }
 
-/// Goes round far away or, if more slowly come to, near; meanwhile others do what matters to nobody.
+/// A far cycle and a nearer one that is reached more slowly. Another process takes invisible steps.
 const ROUNDS: &str = "byte x;
 active proctype P() {
     if
@@ -264,7 +270,7 @@ active proctype P() {
 }
 active proctype Q() { byte y; y = 1; y = 2; y = 3 }
 ";
-/// No run passes one of these again and again.
+/// The formula: no run passes one of these values infinitely often.
 const ENDS: &str = "!([] <> (x == 10 || x == 1))";
 
 fn bench() -> Bench {
@@ -283,12 +289,12 @@ fn bench() -> Bench {
     ])
 }
 
-/// Goes round slowly, beside six that count.
+/// A slow cycle, beside six processes that count.
 const WIDE: &str = "byte x;
 active proctype P() { x = 10; do :: x < 30 -> x++ :: x == 30 -> x = 10 od }
 active [6] proctype R() { byte z; do :: z < 40 -> z++ od }
 ";
-/// The same in other languages, with nobody beside.
+/// The same in other languages, without the other process.
 const DVE: &str = "byte x; process P { state s, far, a, b, near; init s; trans
 s -> far { effect x = 10; }, far -> far { guard x < 30; effect x = x + 1; }, far -> far { guard x == 30; effect x = 10; },
 s -> a { effect x = 5; }, a -> b { effect x = 6; }, b -> near { effect x = 1; },
@@ -301,16 +307,16 @@ rule x = 0 ==> x := 5; end; rule x = 5 ==> x := 6; end; rule x = 6 ==> x := 1; e
 rule x = 1 ==> x := 2; end; rule x = 2 ==> x := 1; end;
 ";
 
-/// Steps before the loop and in it, if a run is told, and what is told of looking for a shorter one.
-fn told(told: &Told) -> (Option<[u64; 2]>, serde_json::Value) {
-    let all: serde_json::Value = serde_json::from_str(&told.out).expect(&told.err);
+/// The steps before the cycle and in it, if there is a run, and the member `shortened`.
+fn run_lengths(output: &CommandOutput) -> (Option<[u64; 2]>, serde_json::Value) {
+    let all: serde_json::Value = serde_json::from_str(&output.out).expect(&output.err);
     let steps = all["counterexample"]["steps"].as_array().map(|it| it.len() as u64 - 1);
     let before = all["counterexample"]["loop_start"].as_u64();
     (before.zip(steps).map(|(before, all)| [before, all - before]), all["shortened"].clone())
 }
 
 #[test]
-fn a_shortest_run_is_told_whatever_is_asked_of_whole_runs() {
+fn shortest_runs_are_reported_for_every_kind_of_liveness_property() {
     let bench = bench();
     for args in [
         &["m.pml", "--ltl", ENDS][..],
@@ -322,7 +328,7 @@ fn a_shortest_run_is_told_whatever_is_asked_of_whole_runs() {
         &["labels.pml", "--acceptance"],
     ] {
         let check = |flags: &[&str]| bench.run(&[&["check"], args, flags].concat());
-        let (first, none) = told(&check(&["--json"]));
+        let (first, none) = run_lengths(&check(&["--json"]));
         let (before, round) = first.map(|[before, round]| (before, round)).unwrap();
         assert!(before + round > 10 && none.is_null(), "{args:?}: {first:?}");
         let plain = check(&[]).out;
@@ -333,15 +339,15 @@ fn a_shortest_run_is_told_whatever_is_asked_of_whole_runs() {
         for exec in ["jit", "interp"] {
             let ran = check(&["--shortest", "--json", "--exec", exec]);
             assert_eq!((ran.code, &*ran.err), (1, ""), "{args:?}");
-            let (shortest, shortened) = told(&ran);
+            let (shortest, shortened) = run_lengths(&ran);
             let [stem, round] = shortest.unwrap();
-            // In Promela asking for a value and setting it are two steps.
+            // In Promela reading a value and setting it are two steps.
             let is_promela = args[0].ends_with(".pml");
             assert_eq!((stem, round), (3, if is_promela { 4 } else { 2 }), "{args:?}");
             assert_eq!(shortened["depth"], stem + round, "{args:?}");
             assert_eq!(shortened["done"], true, "{args:?}");
-            // In which order steps are tried depends on what runs the model.
-            let (first, _) = told(&check(&["--json", "--exec", exec]));
+            // The order of the steps depends on the executor.
+            let (first, _) = run_lengths(&check(&["--json", "--exec", exec]));
             assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>(), "{args:?}");
         }
         let ran = check(&["--shortest"]);
@@ -352,20 +358,19 @@ fn a_shortest_run_is_told_whatever_is_asked_of_whole_runs() {
             "{}",
             ran.out
         );
-        let (_, shortened) = told(&check(&["--shortest", "--json"]));
+        let (_, shortened) = run_lengths(&check(&["--shortest", "--json"]));
         assert!(shortened["states"].as_u64().unwrap() > 5, "{shortened}");
     }
 }
 
 #[test]
-fn a_shortest_run_takes_steps_that_partial_order_puts_off_and_where_the_model_is_rewritten_is_as_short()
- {
+fn shortest_runs_under_reductions_are_shortest() {
     let bench = bench();
     let asked = ["check", "m.pml", "--ltl", ENDS, "--json"];
-    let check = |flags: &[&str]| told(&bench.run(&[&asked, flags].concat()));
+    let check = |flags: &[&str]| run_lengths(&bench.run(&[&asked, flags].concat()));
     let (shortest, _) = check(&["--shortest"]);
     let length = |run: Option<[u64; 2]>| run.unwrap().iter().sum::<u64>();
-    // Where steps were put off, a shorter run is always looked for among a few states.
+    // After postponed steps, a small search for a shorter run always follows.
     for (flags, is_shortened) in [
         (&["--por", "local"][..], true),
         (&["--reduce", "por"], true),
@@ -380,33 +385,33 @@ fn a_shortest_run_takes_steps_that_partial_order_puts_off_and_where_the_model_is
 }
 
 #[test]
-fn a_shortest_run_of_a_search_on_disk_is_shown_again() {
+fn the_search_directory_keeps_a_shortest_run() {
     let bench = bench();
     let begin = ["check", "m.pml", "--ltl", ENDS, "--max-states", "1", "--dir"];
     for (dir, flags) in [("plain", &[][..]), ("shortest", &["--shortest"])] {
         assert_eq!(bench.run(&[&begin, &[dir][..], flags].concat()).code, 3);
     }
-    let (first, none) = told(&bench.run(&["resume", "plain", "--json"]));
+    let (first, none) = run_lengths(&bench.run(&["resume", "plain", "--json"]));
     assert!(first.unwrap()[1] > 10 && none.is_null(), "{first:?}");
     for command in ["resume", "resume", "trace"] {
         let ran = bench.run(&[command, "shortest", "--json"]);
-        let (shortest, shortened) = told(&ran);
+        let (shortest, shortened) = run_lengths(&ran);
         assert!(ran.code == 1 && shortest == Some([3, 4]), "{shortest:?}{}", ran.err);
         assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>());
         assert_eq!(shortened["done"], true);
     }
-    let (_, none) = told(&bench.run(&["status", "shortest", "--json"]));
+    let (_, none) = run_lengths(&bench.run(&["status", "shortest", "--json"]));
     assert!(none.is_null());
 }
 
 #[test]
-fn where_there_is_no_room_to_look_for_a_shorter_run_that_is_told() {
+fn a_search_for_shorter_runs_without_enough_memory_is_reported() {
     let bench = bench();
     let asked = ["check", "wide.pml", "--ltl", "!([] <> x == 10)"];
     let flags = [&asked[..], &["--memory", "40MiB", "--no-dive", "--reduce", "none"]].concat();
     let check = |more: &[&str]| bench.run(&[&flags, more].concat());
     let ran = check(&["--shortest", "--json"]);
-    let ((run, shortened), (first, _)) = (told(&ran), told(&check(&["--json"])));
+    let ((run, shortened), (first, _)) = (run_lengths(&ran), run_lengths(&check(&["--json"])));
     assert_eq!((run, &shortened["done"]), (first, &false.into()), "{}", ran.out);
     let states = shortened["states"].as_u64().unwrap();
     assert!(shortened["depth"].is_null() && states > 10_000, "{shortened}");
@@ -420,7 +425,7 @@ fn where_there_is_no_room_to_look_for_a_shorter_run_that_is_told() {
 }
 
 #[test]
-fn of_fair_runs_no_shortest_is_looked_for_and_that_is_said() {
+fn shortest_runs_under_fairness_are_rejected() {
     let bench = bench();
     let ran = bench.run(&["check", "m.pml", "--ltl", ENDS, "--fair", "weak", "--shortest"]);
     assert_eq!((ran.code, &*ran.out), (2, ""));

@@ -1,9 +1,9 @@
 //! Results decided in memory that are kept in the named directory, and the actions of processes in a cycle.
 
-use super::bench::{Bench, Told};
+use super::bench::{Bench, CommandOutput};
 use serde_json::{Value, json};
 
-/// Three who go round in turn, one who could join them, one who waits, one who ends.
+/// Two processes alternate, one could always move, one waits, one ends.
 const LOOPS: &str = "byte x;
 chan c = [0] of { byte };
 active [2] proctype P() { do :: x == _pid -> x = 1 - x od }
@@ -18,13 +18,13 @@ fn bench() -> Bench {
     Bench::of([("loops.pml", LOOPS)])
 }
 
-fn object(Told { out, err, .. }: &Told) -> Value {
+fn object(CommandOutput { out, err, .. }: &CommandOutput) -> Value {
     serde_json::from_str(out).unwrap_or_else(|_| panic!("{out}{err}"))
 }
 
-/// Commands that show what a directory keeps: what they exit with, beside what `check` told.
+/// The commands on a directory have the exit code and object of `check`.
 #[test]
-fn what_was_decided_in_memory_is_kept_in_the_directory_that_is_named() {
+fn a_named_directory_keeps_a_verdict_found_in_memory() {
     let bench = bench();
     for (name, flags, code) in [
         ("plain", &["--ltl", "comes"][..], 1),
@@ -66,7 +66,7 @@ fn what_was_decided_in_memory_is_kept_in_the_directory_that_is_named() {
 }
 
 #[test]
-fn what_is_damaged_or_of_another_search_is_no_answer() {
+fn a_damaged_or_foreign_answer_is_rejected() {
     let bench = bench();
     for dir in ["one", "two"] {
         let flags = ["--ltl", if dir == "one" { "comes" } else { "[] (x < 1)" }];
@@ -91,16 +91,16 @@ fn what_is_damaged_or_of_another_search_is_no_answer() {
         assert_eq!(told.code, 4, "{command}: {}{}", told.out, told.err);
         assert!(told.err.contains("it does not belong to the job"), "{}", told.err);
     }
-    // Without it nothing was decided yet, and the search goes on on disk.
+    // Without the file the search has no verdict yet, and continues on disk.
     std::fs::remove_file(&one).unwrap();
     let told = bench.run(&["trace", "one"]);
     assert!(told.code == 0 && told.out.contains("no checkpoint yet"), "{}", told.out);
     assert_eq!(bench.run(&["resume", "one"]).code, 1);
 }
 
-/// Where the property holds and errors are looked for next, that search has the directory.
+/// If the property holds, the search for errors uses the directory.
 #[test]
-fn the_search_for_errors_has_the_directory_for_itself() {
+fn the_search_for_errors_replaces_the_kept_verdict() {
     let fails =
         LOOPS.replace("{ skip }", "{ assert(x == 5) }").replace("ltl comes { <> (x == 2) }\n", "");
     let bench = Bench::of([("fails.pml", &*fails)]);
@@ -112,7 +112,7 @@ fn the_search_for_errors_has_the_directory_for_itself() {
 }
 
 #[test]
-fn of_a_loop_it_is_told_who_moves_who_could_and_what_the_others_wait_for() {
+fn a_cycle_is_reported_with_moving_enabled_and_waiting_processes() {
     let bench = bench();
     let told =
         object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--shortest"]));
@@ -121,7 +121,7 @@ fn of_a_loop_it_is_told_who_moves_who_could_and_what_the_others_wait_for() {
         let all = run["ends_at"].as_array().unwrap();
         all.iter().find(|it| it["process"] == name).unwrap_or_else(|| panic!("{name}: {run}"))
     };
-    // The least loop is one step of Q, or of P[0] to where it was.
+    // The shortest cycle is one step of Q, or of P[0] to its own location.
     let moving: Vec<&str> = ["P[0]", "P[1]", "Q[2]", "R[3]", "S[4]"]
         .into_iter()
         .filter(|name| who(name)["in_loop"] == "moves")
@@ -141,7 +141,7 @@ fn of_a_loop_it_is_told_who_moves_who_could_and_what_the_others_wait_for() {
     );
     let s = rows.iter().find(|it| it.starts_with("S[4]  ")).unwrap();
     assert!(s.ends_with(", enabled, but never moves"), "{text}");
-    // Who must move does, where runs are to be fair.
+    // In a fair run, every process that is always enabled moves.
     let fair =
         object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--fair", "weak"]));
     let all = fair["counterexample"]["ends_at"].as_array().unwrap();
@@ -150,9 +150,9 @@ fn of_a_loop_it_is_told_who_moves_who_could_and_what_the_others_wait_for() {
     assert_eq!(does("S[4]").unwrap_or(&json!("waits")), "waits", "{fair}");
 }
 
-/// Where nothing can move any more, each waits, with the values that decide it.
+/// In a deadlock each process waits, and its condition is shown with the values.
 #[test]
-fn of_a_run_that_ends_it_is_told_what_all_wait_for() {
+fn a_finite_run_is_reported_with_what_each_process_waits_for() {
     let bench = Bench::of([(
         "ends.pml",
         "byte x = 3; active proctype P() { x > 4; x = 1 }\nltl comes { <> (x == 1) }\n",

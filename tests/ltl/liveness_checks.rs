@@ -5,31 +5,31 @@
 //! - the counterexamples;
 //! - finite runs.
 
-use super::bench::{Bench, Told};
-use super::digraph::{Dice, Digraph, node};
+use super::bench::{Bench, CommandOutput};
+use super::digraph::{Digraph, GraphRng, node};
 use serde_json::Value;
 use spillway::PackedSystem;
 use spillway::search::SearchControl;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use std::time::{Duration, Instant};
 
-/// A pseudo-random graph.
+/// A pseudo-random graph with few cycles.
 fn random(seed: u64) -> Digraph {
-    let mut dice = Dice(seed);
-    let nodes = 1 + dice.below(40);
-    // Mostly forwards, so that cycles are rare.
-    let mut edge = |from: usize| match dice.below(8) {
-        0 => dice.below(nodes),
-        _ => (from + 1 + dice.below(4)).min(nodes - 1),
+    let mut rng = GraphRng(seed);
+    let nodes = 1 + rng.below(40);
+    // Most edges lead forwards, so that cycles are rare.
+    let mut edge = |from: usize| match rng.below(8) {
+        0 => rng.below(nodes),
+        _ => (from + 1 + rng.below(4)).min(nodes - 1),
     };
     let next = (0..nodes).map(|from| (0..1 + from % 2).map(|_| edge(from) as u16).collect());
     let next: Vec<Vec<u16>> = next.collect();
-    let accepts = (0..nodes).map(|_| dice.below(5) == 0).collect();
+    let accepts = (0..nodes).map(|_| rng.below(5) == 0).collect();
     Digraph { next, accepts }
 }
 
-/// Whether an accepting node is reached that comes back to itself.
-fn has_cycle(graph: &Digraph) -> bool {
+/// Whether a reachable accepting node reaches itself.
+fn has_accepting_cycle(graph: &Digraph) -> bool {
     let reached = graph.reached(&[0]);
     (0..reached.len())
         .filter(|&at| reached[at] && graph.accepts[at])
@@ -37,7 +37,7 @@ fn has_cycle(graph: &Digraph) -> bool {
 }
 
 #[test]
-fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
+fn a_probe_finds_accepting_cycles_of_random_graphs() {
     let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
     let mut found = 0;
     for seed in 0..4000 {
@@ -49,10 +49,10 @@ fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
             ProbeVerdict::Found(lasso) => {
                 found += 1;
                 graph.check(&model, lasso, seed);
-                assert!(has_cycle(&graph), "{seed}");
+                assert!(has_accepting_cycle(&graph), "{seed}");
             }
             ProbeVerdict::None => {
-                assert!(!has_cycle(&graph), "{seed}");
+                assert!(!has_accepting_cycle(&graph), "{seed}");
                 let reached = graph.reached(&[0]).iter().filter(|it| **it).count();
                 assert_eq!(told.states, reached as u64, "{seed}");
             }
@@ -63,7 +63,7 @@ fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
 }
 
 #[test]
-fn a_probe_that_is_told_to_stop_or_has_no_time_decides_nothing() {
+fn a_stopped_probe_has_no_verdict() {
     let graph = Digraph { next: vec![vec![1], vec![0]], accepts: vec![true, true] };
     let model = PackedSystem::new(&graph);
     let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
@@ -76,22 +76,22 @@ fn a_probe_that_is_told_to_stop_or_has_no_time_decides_nothing() {
 }
 
 impl Bench {
-    /// Exit code, output, messages.
+    /// Exit code, standard output and standard error of `check`.
     fn check(&self, args: &[&str]) -> (i32, String, String) {
-        let Told { code, out, err } = self.run(&[&["check"], args].concat());
+        let CommandOutput { code, out, err } = self.run(&[&["check"], args].concat());
         (code, out, err)
     }
 }
 
 #[test]
-fn properties_of_models_of_each_language_hold_or_do_not() {
+fn properties_in_each_language_have_their_verdicts() {
     let bench = Bench::of_each_language();
     let judged = [
         ("stays.dve", "[]<> x == 1", 0),
         ("stays.dve", "[]<> x == 0", 1),
         ("stays.dve", "[] (P.a -> X P.b)", 0),
         ("stays.dve", "[] (P.b -> X P.b)", 1),
-        // The model's own property process: a run must not keep x at 1 for ever.
+        // The model's own property process: no run keeps x at 1 for ever.
         ("stays.dve", "L", 1),
         ("ends.dve", "<> x == 1", 0),
         ("ends.dve", "<> x == 2", 1),
@@ -108,13 +108,13 @@ fn properties_of_models_of_each_language_hold_or_do_not() {
         for exec in ["jit", "interp"] {
             let told = bench.run(&["check", model, "--ltl", formula, "--exec", exec]);
             assert_eq!(told.code, code, "{model}: {formula}\n{}{}", told.out, told.err);
-            assert_eq!(told.shows_a_run(), code == 1, "{}", told.out);
+            assert_eq!(told.shows_run(), code == 1, "{}", told.out);
         }
     }
 }
 
 #[test]
-fn a_run_that_violates_is_shown_as_what_leads_to_a_loop_and_the_loop() {
+fn a_counterexample_has_a_stem_and_a_cycle() {
     let bench = Bench::of_each_language();
     let (code, out, err) = bench.check(&["stays.dve", "--ltl", "[]<> x == 0"]);
     assert_eq!(code, 1, "{err}");
@@ -126,13 +126,13 @@ fn a_run_that_violates_is_shown_as_what_leads_to_a_loop_and_the_loop() {
     let steps = told["counterexample"]["steps"].as_array().unwrap();
     let back = told["counterexample"]["loop_start"].as_u64().unwrap() as usize;
     assert!(back + 1 < steps.len(), "{out}");
-    // Round the loop nothing changes but the automaton's place.
+    // The cycle changes nothing but the location of the automaton.
     let last = steps.last().unwrap();
     assert!(last["action"].as_str().unwrap().contains("b -> b"), "{out}");
 }
 
 #[test]
-fn runs_that_end_repeat_their_last_state_or_are_ignored() {
+fn finite_runs_stutter_or_are_ignored() {
     let bench = Bench::of_each_language();
     for (formula, stutter, ignore) in
         [("<> x == 2", 1, 0), ("[] x == 0", 1, 0), ("<> x == 1", 0, 0)]
@@ -145,12 +145,12 @@ fn runs_that_end_repeat_their_last_state_or_are_ignored() {
 }
 
 #[test]
-fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
+fn incomplete_vacuous_and_rejected_checks_are_reported() {
     let bench = Bench::of_each_language();
     let (code, out, err) = bench.check(&["stays.dve", "--ltl", "[]<> x == 1", "--max-states", "1"]);
     assert_eq!(code, 3, "{out}");
     assert!(out.contains("incomplete: no run that violates []<> x == 1 was found"), "{out}");
-    // There is a temporary directory with it.
+    // The incomplete search leaves a temporary directory.
     let dir = err.split('`').nth(1).and_then(|it| it.strip_prefix("spillway resume ")).unwrap();
     std::fs::remove_dir_all(dir).unwrap();
     let (code, out, _) = bench.check(&["stays.dve", "--ltl", "[] (x == 1 || !(x == 1))"]);
@@ -166,7 +166,7 @@ fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
         assert!(err.contains("is for properties of states") && err.contains(flags[0]), "{err}");
     }
     assert_eq!(bench.check(&["m.m", "--deadlock-runs", "ignore"]).0, 2);
-    // An automaton of another tool: x is 1 for ever at last.
+    // An automaton of another tool: x stays 1 from some state on.
     let hoa = "HOA: v1 States: 2 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--";
     bench.write("a.hoa", hoa);

@@ -1,11 +1,11 @@
 //! Properties within a model: never claims with accept labels and an end, and accept and progress labels in processes.
 //! The expected verdicts are SPIN's or derived by hand. Also the messages for unsuitable requests.
 
-use super::bench::{Bench, Told};
+use super::bench::{Bench, CommandOutput};
 use serde_json::Value;
 use std::process::Command;
 
-/// Counts round; a claim that ends at 2, two that accept.
+/// Counts in a cycle; a claim that ends when x is 2, two that accept.
 const CLAIMS: &str = "byte x, v;
 active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }
 active proctype Q() { v = 1 }
@@ -16,35 +16,35 @@ never returns { T0: do :: x != 1 :: x == 1 -> goto accept_S od; accept_S: goto T
 never both { do :: skip :: atomic { x == 1 -> x == 1 -> goto accept } od; accept: do :: x == 1 -> break od }
 never v { do :: skip od }
 ";
-/// Ends at once, at the end of its only process or where that waits for ever.
+/// The only process ends, or waits for ever.
 const ENDS: &str = "byte x; active proctype P() { x = 1; accept_here: (x == 5) }
 never ends { do :: x == 0 :: x == 1 -> break od }
 never stays { do :: skip :: x == 1 -> goto accept od; accept: do :: x == 1 od }
 never gone { do :: skip :: x == 2 -> goto accept od; accept: do :: x == 2 od }
 ";
-/// Passes an accept label again and again, and a progress label.
+/// Passes an accept label and a progress label in each round.
 const ROUND: &str = "byte x;
 active proctype P() { do :: x = 1; accept_a: x = 2; progress_b: x = 3 od }
 ";
-/// Passes its accept label three times at most; may go round without its progress label.
+/// Passes its accept label at most three times; may repeat without its progress label.
 const AT_MOST: &str = "byte x;
 active proctype P() { do :: x < 3 -> accept: x++ :: x == 3 :: x < 3 -> progress: skip od }
 ";
-/// Labels inside atomic sequences are passed unseen.
+/// Labels inside atomic sequences are not observed.
 const UNSEEN: &str = "byte x;
 active proctype P() { do :: atomic { x = 1; accept: x = 2; progress: x = 3 } od }
 ";
-/// Three instances that were there from the start; only one moves, and not the first.
+/// Three initial instances; only one moves, and not the first.
 const ACTIVE: &str = "byte x;
 active [3] proctype P() { _pid == 2; do :: x = 1; accept: x = 2 od }
 active [3] proctype Q() { _pid == 5; do :: x = 1; progress: x = 2 od }
 ";
-/// The second of those that are run goes round.
+/// Only the second started instance repeats.
 const RUN: &str = "byte x;
 proctype P(byte k) { k == 1; do :: x = 1; progress: x = 2; accept: x = 3 od }
 init { run P(0); run P(1) }
 ";
-/// Waits for ever, without having come to a label.
+/// Waits for ever before it reaches a label.
 const WAITS: &str = "byte x;
 active proctype P() { x = 1; (x == 5); progress: x = 2; accept: x = 3 }
 ";
@@ -73,13 +73,13 @@ fn bench() -> Bench {
 }
 
 impl Bench {
-    /// Both ways to run the model come to this exit code.
-    fn comes_to(&self, code: i32, args: &[&str]) -> String {
+    /// Asserts that `check` has this exit code with both executors. Returns its output.
+    fn check_with_both_executors(&self, code: i32, args: &[&str]) -> String {
         let all = ["jit", "interp"].map(|exec| {
             let told = self.run(&[&["check"][..], args, &["--exec", exec]].concat());
             assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
             assert_eq!(told.err, "", "{args:?}");
-            assert_eq!(told.shows_a_run(), code == 1, "{}", told.out);
+            assert_eq!(told.shows_run(), code == 1, "{}", told.out);
             told.out
         });
         let [compiled, interpreted] = all;
@@ -89,9 +89,9 @@ impl Bench {
         compiled
     }
 
-    /// Exit code 2 and one message with these words.
-    fn is_refused(&self, args: &[&str], words: &[&str]) {
-        let Told { code, out, err } = self.run(args);
+    /// Asserts exit code 2 and one message with these words.
+    fn assert_rejected(&self, args: &[&str], words: &[&str]) {
+        let CommandOutput { code, out, err } = self.run(args);
         assert_eq!((code, &*out), (2, ""), "{args:?}\n{err}");
         assert_eq!(err.matches("error: ").count(), 1, "{args:?}\n{err}");
         for word in words {
@@ -101,39 +101,42 @@ impl Bench {
 }
 
 #[test]
-fn never_claims_accept_what_goes_on_at_their_accept_labels_or_comes_to_their_end() {
+fn never_claims_accept_at_accept_labels_and_at_their_end() {
     let bench = bench();
     let judged = [
         ("stops", 1),
         ("never_stops", 0),
         ("low", 0),
-        // It is at its accept label once a round.
+        // The claim passes its accept label in each round.
         ("returns", 1),
-        // Only where two moves belong together is it at the label, and then it comes to its end.
+        // The claim reaches the label only inside an atomic sequence, and then ends.
         ("both", 1),
     ];
     for (claim, code) in judged {
-        bench.comes_to(code, &["claims.pml", "--ltl", claim]);
+        bench.check_with_both_executors(code, &["claims.pml", "--ltl", claim]);
     }
-    let out = bench.comes_to(1, &["claims.pml", "--ltl", "stops"]);
+    let out = bench.check_with_both_executors(1, &["claims.pml", "--ltl", "stops"]);
     assert!(out.contains("\nclaims.pml: VIOLATED: a run does not satisfy stops\n"), "{out}");
     assert!(out.contains("  after    4 steps, whatever follows"), "{out}");
     assert!(out.contains("  with     x = 2\n"), "{out}");
 }
 
 #[test]
-fn a_claim_ends_or_accepts_on_runs_that_end() {
+fn never_claims_accept_finite_runs() {
     let bench = bench();
     for (claim, stutter, ignore) in [("ends", 1, 1), ("stays", 1, 0), ("gone", 0, 0)] {
-        bench.comes_to(stutter, &["ends.pml", "--ltl", claim]);
-        bench.comes_to(ignore, &["ends.pml", "--ltl", claim, "--deadlock-runs", "ignore"]);
+        bench.check_with_both_executors(stutter, &["ends.pml", "--ltl", claim]);
+        bench.check_with_both_executors(
+            ignore,
+            &["ends.pml", "--ltl", claim, "--deadlock-runs", "ignore"],
+        );
     }
-    bench.comes_to(1, &["ends.pml", "--acceptance"]);
-    bench.comes_to(0, &["ends.pml", "--acceptance", "--deadlock-runs", "ignore"]);
+    bench.check_with_both_executors(1, &["ends.pml", "--acceptance"]);
+    bench.check_with_both_executors(0, &["ends.pml", "--acceptance", "--deadlock-runs", "ignore"]);
 }
 
 #[test]
-fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences() {
+fn labels_of_all_instances_count_outside_atomic_sequences() {
     let bench = bench();
     let judged = [
         ("round.pml", 1, 0),
@@ -141,21 +144,24 @@ fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences()
         ("unseen.pml", 0, 1),
         ("active.pml", 1, 1),
         ("run.pml", 1, 0),
-        // As in SPIN, a run that has ended makes no progress, and is no cycle.
+        // As in SPIN, a finite run is not a non-progress cycle.
         ("waits.pml", 0, 0),
     ];
     for (model, acceptance, non_progress) in judged {
-        bench.comes_to(acceptance, &[model, "--acceptance"]);
-        bench.comes_to(non_progress, &[model, "--non-progress"]);
+        bench.check_with_both_executors(acceptance, &[model, "--acceptance"]);
+        bench.check_with_both_executors(non_progress, &[model, "--non-progress"]);
     }
-    bench.comes_to(1, &["waits.pml", "--non-progress", "--deadlock-runs", "stutter"]);
-    bench.comes_to(1, &["accepting.dve", "--acceptance"]);
+    bench.check_with_both_executors(
+        1,
+        &["waits.pml", "--non-progress", "--deadlock-runs", "stutter"],
+    );
+    bench.check_with_both_executors(1, &["accepting.dve", "--acceptance"]);
 }
 
-/// As with `pan -l`, a cycle without any progress label is one without progress; as with `pan -a`, without accept labels
-/// there is no such cycle, of which there is a warning.
+/// As with `pan -l`, every cycle without a progress label is a non-progress cycle. As with `pan -a`, a model without
+/// accept labels has no acceptance cycle, and there is a warning.
 #[test]
-fn models_without_labels_are_judged_as_spin_judges_them() {
+fn models_without_labels_have_the_verdicts_of_spin() {
     let bench = Bench::of([
         ("round.pml", "byte x; active proctype P() { do :: x = 1 - x od }"),
         ("late.pml", "byte x; active proctype P() { do :: x = 1 - x od; progress: accept: x = 5 }"),
@@ -173,26 +179,26 @@ fn models_without_labels_are_judged_as_spin_judges_them() {
                 let args = ["check", &model, flag, "--exec", exec];
                 let told = bench.run(&args);
                 assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
-                assert_eq!(told.shows_a_run(), code == 1, "{}", told.out);
+                assert_eq!(told.shows_run(), code == 1, "{}", told.out);
                 let label = if flag == "--acceptance" { "accept" } else { "progress" };
                 let warning = format!("has a location with a label `{label}`, so {so}");
                 assert!(told.err.contains(&warning), "{args:?}\n{}", told.err);
             }
         }
     }
-    // On disk as in memory.
+    // The search on disk has the same verdict.
     let on_disk = ["check", "round.pml", "--non-progress", "--dir", "d", "--max-states", "1"];
     assert_eq!(bench.run(&on_disk).code, 3);
     assert_eq!(bench.run(&["resume", "d"]).code, 1);
 }
 
 #[test]
-fn what_labels_ask_is_named_and_its_states_are_counted() {
+fn label_properties_have_a_name_and_a_state_count() {
     let bench = bench();
     let told = bench.run(&["check", "run.pml", "--non-progress", "--json", "--reduce", "none"]);
     let told: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(told["property"], "[]<> (some process is at a label `progress`)");
-    // As many as `pan -l` stores.
+    // `pan -l` stores the same number of states.
     assert_eq!((&told["verdict"], &told["states"]), (&"verified".into(), &12.into()), "{told}");
     let told = bench.run(&["explain", "round.pml", "--acceptance"]);
     let expected = "formula <>[] !(some process is at a label `accept`): violated by the runs";
@@ -200,8 +206,8 @@ fn what_labels_ask_is_named_and_its_states_are_counted() {
     assert!(told.out.contains("2 states, 4 edges, strong"), "{}", told.out);
 }
 
-/// What SPIN says when it replays the run that violates a property, and the number of the last line of its trail; nothing
-/// if there is no SPIN.
+/// SPIN's output when it replays a counterexample, and the number of the last line of the trail. `None` if SPIN is not
+/// installed.
 fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, String)> {
     let args = [&["check", model], property, &["--spin-trail", "trail"]].concat();
     assert_eq!(bench.run(&args).code, 1, "{args:?}");
@@ -218,7 +224,7 @@ fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, St
 }
 
 #[test]
-fn spin_replays_runs_and_is_told_where_the_loop_begins() {
+fn spin_replays_trails_with_the_start_of_the_cycle() {
     let bench = bench();
     let asked = [
         ("claims.pml", &["--ltl", "low"][..], Some("x = (x+1)")),
@@ -233,30 +239,33 @@ fn spin_replays_runs_and_is_told_where_the_loop_begins() {
     ];
     for (model, property, round) in asked {
         if property == ["--ltl", "low"] {
-            // This one holds: no trail is written.
+            // This property holds: no trail is written.
             let args = [&["check", model], property, &["--spin-trail", "none"]].concat();
             assert_eq!(bench.run(&args).code, 0);
             assert!(!bench.0.path().join("none").exists());
             continue;
         }
         let Some((last, said)) = replayed(&bench, model, property) else { return };
-        // SPIN stops early, and says another number, where it cannot follow.
+        // SPIN stops early, with another number, if it cannot replay a step.
         let ends = format!("trail ends after {last} steps");
         assert!(said.contains(&ends), "{model} {property:?}: no `{ends}` in\n{said}");
         let cycle = said.split_once("<<<<<START OF CYCLE>>>>>");
-        // Where whatever follows violates the property, there is no loop to be told of.
+        // A run all of whose continuations violate the property has no cycle.
         assert_eq!(cycle.is_some(), round.is_some(), "{model} {property:?}:\n{said}");
         let has_it = |(cycle, round): ((&str, &str), &str)| cycle.1.contains(round);
         assert!(cycle.zip(round).is_none_or(has_it), "{model} {property:?}:\n{said}");
     }
     let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
-    bench.is_refused(&args, &["only counterexamples of Promela models can be replayed by SPIN"]);
+    bench.assert_rejected(
+        &args,
+        &["only counterexamples of Promela models can be replayed by SPIN"],
+    );
     let args = ["check", "round.pml", "--deadlock-runs", "ignore"];
     let words = ["--deadlock-runs", "is for properties of infinite runs", "--ltl"];
-    bench.is_refused(&args, &words);
+    bench.assert_rejected(&args, &words);
 }
 
-/// A property process that accepts the runs that stay at `b`, and one that changes a variable.
+/// A property process that accepts the runs that stay at `b`.
 const PROCESS: &str = "byte x; process P { state a, b; init a;
 trans a -> b { effect x = 1; }, b -> a { effect x = 0; }, b -> b { }; }
 process L { state q1, q2; init q1; accept q2;
@@ -271,7 +280,7 @@ never low { do :: skip :: x <= 3 -> goto accept od; accept: do :: x <= 3 od }
 ";
 
 #[test]
-fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
+fn properties_of_a_model_are_checked_by_default() {
     let two = FORMULA.replace("active", "ltl down { [] (x > 0) }\nactive");
     let both = format!("{FORMULA}never late {{ do :: x < 9 od }}");
     let bench = Bench::of([
@@ -285,12 +294,12 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
     for (model, name, code) in
         [("process.dve", "L", 1), ("formula.pml", "up", 0), ("claim.pml", "low", 1)]
     {
-        let asked = bench.comes_to(code, &[model, "--ltl", name]);
-        // The commands at the end name what was asked for.
+        let asked = bench.check_with_both_executors(code, &[model, "--ltl", name]);
+        // The suggested commands name the selected property.
         let asked = asked.replace(&format!(" --ltl {name} "), " ");
-        assert_eq!(bench.comes_to(code, &[model]), asked);
+        assert_eq!(bench.check_with_both_executors(code, &[model]), asked);
         assert!(!asked.contains("NOT checked"), "{asked}");
-        // On disk, where nothing else names it, the search goes on with it.
+        // On disk, the resumed search keeps the property.
         let dir = format!("{model}.d");
         let begun = bench.run(&["check", model, "--dir", &dir, "--max-states", "1"]);
         assert_eq!(begun.code, 3, "{}", begun.err);
@@ -304,7 +313,7 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
         let told = bench.run(&["check", model, "--no-claim"]);
         assert!(told.flat().contains(&format!("use --ltl {name}\n")), "{}", told.out);
         let help = format!("--no-claim` excludes {name}");
-        bench.is_refused(&["check", model, "--store", "rle"], &["--store is for", &help]);
+        bench.assert_rejected(&["check", model, "--store", "rle"], &["--store is for", &help]);
     }
     // Several properties are all checked.
     for (model, names) in [("two.pml", &["up", "down"][..]), ("both.pml", &["up"])] {
@@ -321,12 +330,15 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
     let args = ["check", "formula.pml", "--spin-trail", "t", "--deadlock-runs", "ignore"];
     assert_eq!(bench.run(&args).code, 0);
     bench.write("changes.dve", &PROCESS.replace("q1 -> q1 { }", "q1 -> q1 { effect x = 2; }"));
-    bench.is_refused(&["check", "changes.dve"], &["changes variables", "--no-claim` excludes L"]);
+    bench.assert_rejected(
+        &["check", "changes.dve"],
+        &["changes variables", "--no-claim` excludes L"],
+    );
     assert_eq!(bench.run(&["check", "changes.dve", "--no-claim"]).code, 0);
 }
 
 #[test]
-fn a_search_for_one_property_tells_which_others_it_did_not_look_at() {
+fn a_check_of_one_property_lists_the_unchecked_ones() {
     let bench = bench();
     bench.write("all.pml", &format!("{ROUND}{}", "ltl p { [] (x < 4) }\nltl q { [] (x < 5) }\n"));
     let asked = [
@@ -354,24 +366,24 @@ fn a_search_for_one_property_tells_which_others_it_did_not_look_at() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_told_in_one_message() {
+fn unsuitable_requests_get_one_message() {
     let bench = bench();
     let v = "v is a never claim of the model and a variable of it";
-    bench.is_refused(&["check", "claims.pml", "--ltl", "v"], &[v, "--ltl:1:1"]);
-    bench.is_refused(
+    bench.assert_rejected(&["check", "claims.pml", "--ltl", "v"], &[v, "--ltl:1:1"]);
+    bench.assert_rejected(
         &["check", "claims.pml", "--ltl", "nobody"],
         &["no variable and no property nobody"],
     );
     let shown = ["stops is a never claim of the model", "explain --claim stops"];
-    bench.is_refused(&["explain", "claims.pml", "--ltl", "stops"], &shown);
+    bench.assert_rejected(&["explain", "claims.pml", "--ltl", "stops"], &shown);
     let twice = "byte x; ltl a { [] (x == 0) } active proctype P() { skip } never a { skip }";
     bench.write("twice.pml", twice);
-    bench.is_refused(&["check", "twice.pml", "--ltl", "a"], &["a"]);
+    bench.assert_rejected(&["check", "twice.pml", "--ltl", "a"], &["a"]);
     let none =
-        |model, flag| bench.is_refused(&["check", model, flag], &["no process of ", "label"]);
+        |model, flag| bench.assert_rejected(&["check", model, flag], &["no process of ", "label"]);
     none("m.m", "--acceptance");
     none("m.m", "--non-progress");
-    // A property process is no process of the system.
+    // A property process is not a process of the system.
     none("plain.dve", "--acceptance");
     none("accepting.dve", "--non-progress");
     for other in [&["--ltl", "[] (x < 9)"][..], &["--non-progress"]] {
@@ -379,7 +391,7 @@ fn what_cannot_be_asked_is_told_in_one_message() {
         assert!(told.code == 1 && told.flat().contains("violated acceptance: "), "{}", told.out);
     }
     let args = ["check", "round.pml", "--acceptance", "--claim", "stops"];
-    bench.is_refused(&args, &["cannot be used with"]);
+    bench.assert_rejected(&args, &["cannot be used with"]);
     let args = ["check", "round.pml", "--acceptance", "--keep-going"];
-    bench.is_refused(&args, &["--keep-going is for properties of states"]);
+    bench.assert_rejected(&args, &["--keep-going is for properties of states"]);
 }

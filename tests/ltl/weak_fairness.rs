@@ -5,9 +5,11 @@
 //! - small models whose result depends on the definitions;
 //! - equivalent formulas.
 
-use super::bench::{Bench, Told};
-use super::digraph::{Dice, Digraph, node};
-use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
+use super::bench::{Bench, CommandOutput};
+use super::digraph::{Digraph, GraphRng, node};
+use super::disk_search::{
+    CycleSearchInput, SearchSettings, assert_no_orphan_files, assert_resumes_after_faults,
+};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
 use spillway::PackedSystem;
@@ -29,30 +31,29 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A pseudo-random graph whose edges are fair to some processes.
+/// A pseudo-random graph, each edge of which is fair to some processes.
 struct FairGraph {
     graph: Digraph,
-    /// Of each edge from each node.
+    /// The process sets of the edges of each node.
     sets: Vec<Vec<ProcessSet>>,
     processes: usize,
-    /// Parts that lead to themselves and to later ones, as the components of an automaton do; the part of a node is in its
-    /// number. Whether nodes of a part accept: none, all, some.
+    /// Parts that lead to themselves and to later ones, as the components of an automaton do. The part of a node
+    /// follows from its number. A value says whether no node of the part accepts (`None`), all do, or some do.
     parts: Vec<Option<bool>>,
 }
 
 impl FairGraph {
     fn random(seed: u64) -> FairGraph {
-        let mut dice = Dice(seed);
-        let nodes = 1 + dice.below(if seed.is_multiple_of(40) { 400 } else { 40 });
+        let mut rng = GraphRng(seed);
+        let nodes = 1 + rng.below(if seed.is_multiple_of(40) { 400 } else { 40 });
         let sorts = [None, Some(true), Some(false), Some(false)];
-        let parts: Vec<Option<bool>> =
-            (0..1 + dice.below(3)).map(|_| sorts[dice.below(4)]).collect();
+        let parts: Vec<Option<bool>> = (0..1 + rng.below(3)).map(|_| sorts[rng.below(4)]).collect();
         let part = |node: usize| node % parts.len();
-        let processes = if seed.is_multiple_of(150) { 70 } else { dice.below(5) };
-        let (back, often) = (3 + dice.below(9), 1 + dice.below(6));
-        let mut edge = |from: usize| match dice.below(back) {
-            0 => dice.below(nodes),
-            _ => (from + 1 + dice.below(4)).min(nodes - 1),
+        let processes = if seed.is_multiple_of(150) { 70 } else { rng.below(5) };
+        let (back, often) = (3 + rng.below(9), 1 + rng.below(6));
+        let mut edge = |from: usize| match rng.below(back) {
+            0 => rng.below(nodes),
+            _ => (from + 1 + rng.below(4)).min(nodes - 1),
         };
         let next = (0..nodes).map(|from| {
             let edges = (0..2 + from % 3).map(|_| edge(from));
@@ -61,24 +62,24 @@ impl FairGraph {
         let next: Vec<Vec<u16>> = next.collect();
         let mut set = || {
             let mut set = ProcessSet::NONE;
-            // Where there are many processes, most of them are treated alike.
-            let other = if dice.below(2) == 0 { ProcessSet::NONE } else { ProcessSet::first(66) };
+            // With many processes, most have the same edges.
+            let other = if rng.below(2) == 0 { ProcessSet::NONE } else { ProcessSet::first(66) };
             if processes > 64 {
                 set.extend(other);
             }
-            (0..processes).filter(|_| dice.below(often) == 0).for_each(|it| set.insert(it));
+            (0..processes).filter(|_| rng.below(often) == 0).for_each(|it| set.insert(it));
             set
         };
         let sets = next.iter().map(|all| all.iter().map(|_| set()).collect()).collect();
         let accepts = (0..nodes).map(|node| match parts[part(node)] {
             None => false,
-            Some(is_weak) => is_weak || dice.below(3) == 0,
+            Some(is_weak) => is_weak || rng.below(3) == 0,
         });
         let accepts = accepts.collect();
         FairGraph { graph: Digraph { next, accepts }, sets, processes, parts }
     }
 
-    /// The part of a node, if there can be accepting cycles in it.
+    /// The part of a node, if it can have accepting cycles.
     fn component(&self, node: usize) -> Option<usize> {
         let part = node % self.parts.len();
         self.parts[part].map(|_| part)
@@ -88,7 +89,7 @@ impl FairGraph {
         !self.parts.contains(&Some(false))
     }
 
-    /// Every edge: where from, where to, to whom it is fair.
+    /// All edges: source, target, and the processes the edge is fair to.
     fn edges(&self) -> impl Iterator<Item = (usize, usize, ProcessSet)> + use<'_> {
         let all = self.graph.next.iter().zip(&self.sets).enumerate();
         all.flat_map(|(from, (next, sets))| {
@@ -96,8 +97,8 @@ impl FairGraph {
         })
     }
 
-    /// Whether a component that is reached has an accepting node and an edge that is fair to each process.
-    fn has_cycle(&self) -> bool {
+    /// Whether a reachable component has an accepting node and, for each process, an edge that is fair to it.
+    fn has_fair_cycle(&self) -> bool {
         let seen = self.graph.reached(&[0]);
         let edges: Vec<(usize, usize)> = self.edges().map(|(from, to, _)| (from, to)).collect();
         let of = components(seen.len(), &edges);
@@ -111,7 +112,7 @@ impl FairGraph {
         (0..seen.len()).any(|at| seen[at] && self.graph.accepts[at] && is_fair(of[at]))
     }
 
-    /// That a run is one of the graph, accepted and fair.
+    /// Asserts that a lasso is an accepted, fair run of the graph.
     fn check(&self, model: &dyn StateSpace, lasso: &Lasso, seed: u64) {
         self.graph.check(model, lasso, seed);
         let nodes: Vec<usize> = lasso.states.iter().map(|it| node(model, it)).collect();
@@ -127,13 +128,13 @@ impl FairGraph {
     }
 }
 
-/// A graph as a model that tells to whom its steps are fair.
-struct Attributed<'g> {
+/// A graph as a model that reports to which processes its steps are fair.
+struct FairGraphModel<'g> {
     graph: &'g FairGraph,
     model: PackedSystem<'g, Digraph>,
 }
 
-impl FairSteps for Attributed<'_> {
+impl FairSteps for FairGraphModel<'_> {
     fn processes(&self) -> usize {
         self.graph.processes
     }
@@ -148,12 +149,12 @@ impl FairSteps for Attributed<'_> {
 }
 
 #[test]
-fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
+fn fair_cycles_of_random_graphs_are_found_in_memory() {
     let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
     let (mut found, mut unfair) = (0, 0);
     for seed in 0..6000 {
         let graph = FairGraph::random(seed);
-        let told = Attributed { graph: &graph, model: PackedSystem::new(&graph.graph) };
+        let told = FairGraphModel { graph: &graph, model: PackedSystem::new(&graph.graph) };
         let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
         let control = SearchControl::default();
         let probed = probe_fair(&told.model, &told, &accepts, limits, &control).unwrap();
@@ -164,12 +165,12 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
             ProbeVerdict::Found(lasso) => {
                 found += 1;
                 graph.check(&told.model, lasso, seed);
-                assert!(graph.has_cycle(), "{seed}");
-                // Each state but the first was met by a transition that is counted.
+                assert!(graph.has_fair_cycle(), "{seed}");
+                // A counted transition led to each state but the first.
                 assert!(probed.states <= probed.transitions + 1, "{seed}: {probed:?}");
             }
             ProbeVerdict::None => {
-                assert!(!graph.has_cycle(), "{seed}");
+                assert!(!graph.has_fair_cycle(), "{seed}");
                 unfair += u32::from(any.found != ProbeVerdict::None);
                 let reached = graph.graph.reached(&[0]).iter().filter(|it| **it).count();
                 assert_eq!(probed.states, reached as u64, "{seed}");
@@ -180,19 +181,19 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
     assert!(found > 1000 && unfair > 500, "{found} fair cycles, {unfair} only unfair ones");
 }
 
-/// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
+/// Searches a graph on a disk, in several sessions. Returns the verdict and the number of sweeps.
 fn on_disk(
     graph: &FairGraph,
     disk: &Arc<dyn Disk>,
-    means: Means,
+    settings: SearchSettings,
 ) -> spill::Result<(ProbeVerdict, u32)> {
-    let told = Attributed { graph, model: PackedSystem::new(&graph.graph) };
+    let told = FairGraphModel { graph, model: PackedSystem::new(&graph.graph) };
     let component = |state: &[u8]| graph.component(node(&told.model, state));
     let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
     let (model, component, accepts) = (&told.model, &component, &accepts);
     let is_weak = graph.is_weak();
-    let subject = Subject { model, component, accepts, is_weak, fair: Some(&told) };
-    subject.search(disk, means, &mut |_| {})
+    let subject = CycleSearchInput { model, component, accepts, is_weak, fair: Some(&told) };
+    subject.search(disk, settings, &mut |_| {})
 }
 
 #[test]
@@ -200,17 +201,17 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
     let (mut found, mut longest) = (0, 0);
     for seed in 0..1000 {
         let graph = FairGraph::random(seed);
-        let mut dice = Dice(seed ^ 1 << 40);
-        let means = Means {
-            threads: 1 + dice.below(3),
-            buffer: 1 + dice.below(100) as u64,
-            shard_states: 1 + dice.below(60) as u64,
-            sitting: if seed % 3 == 0 { 1 } else { u32::MAX },
-            ..Means::WHOLE
+        let mut rng = GraphRng(seed ^ 1 << 40);
+        let settings = SearchSettings {
+            threads: 1 + rng.below(3),
+            buffer: 1 + rng.below(100) as u64,
+            shard_states: 1 + rng.below(60) as u64,
+            session_sweeps: if seed % 3 == 0 { 1 } else { u32::MAX },
+            ..SearchSettings::UNLIMITED
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let (told, _) = on_disk(&graph, &disk, means).unwrap();
-        assert_eq!(told != ProbeVerdict::None, graph.has_cycle(), "{seed}");
+        let (told, _) = on_disk(&graph, &disk, settings).unwrap();
+        assert_eq!(told != ProbeVerdict::None, graph.has_fair_cycle(), "{seed}");
         if let ProbeVerdict::Found(lasso) = &told {
             found += 1;
             longest = longest.max(lasso.states.len() - lasso.back);
@@ -218,39 +219,45 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
                 graph.check(&PackedSystem::new(&graph.graph), lasso, seed);
             }
         }
-        // By other means it is the same, and nothing lies about that nothing names.
+        // Other limits give the same verdict, and there are no orphan files.
         let other: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        assert_eq!(on_disk(&graph, &other, Means::WHOLE).unwrap().0, told, "{seed}");
-        nothing_lies_about(&*disk, &format!("{seed}"));
+        assert_eq!(on_disk(&graph, &other, SearchSettings::UNLIMITED).unwrap().0, told, "{seed}");
+        assert_no_orphan_files(&*disk, &format!("{seed}"));
     }
     assert!((300..900).contains(&found) && longest > 15, "{found}, {longest}");
 }
 
 #[test]
-fn a_fair_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
-    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2, ..Means::WHOLE };
+fn a_fair_search_resumes_after_disk_faults() {
+    let settings = SearchSettings {
+        threads: 2,
+        buffer: 3,
+        shard_states: 7,
+        session_sweeps: 2,
+        ..SearchSettings::UNLIMITED
+    };
     let graphs = (0..200)
         .map(FairGraph::random)
-        .filter(|it| (1..9).contains(&it.processes) && it.has_cycle());
+        .filter(|it| (1..9).contains(&it.processes) && it.has_fair_cycle());
     let graphs = graphs.map(|graph| {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = on_disk(&graph, &disk, Means::WHOLE).unwrap();
+        let expected = on_disk(&graph, &disk, SearchSettings::UNLIMITED).unwrap();
         (graph, expected)
     });
     let mut graphs: Vec<_> = graphs.filter(|(graph, _)| graph.sets.len() < 60).collect();
     graphs.sort_by_key(|(_, (_, sweeps))| std::cmp::Reverse(*sweeps));
     graphs.truncate(3);
     for (graph, expected) in graphs {
-        goes_on_after_faults(&expected, 11, &|disk| on_disk(&graph, disk, means));
+        assert_resumes_after_faults(&expected, 11, &|disk| on_disk(&graph, disk, settings));
     }
 }
 
-/// Both partners of a rendezvous move by nothing else, and for ever.
+/// Both partners of a rendezvous have no other transition, and repeat it for ever.
 const MEET: &str = "chan c = [0] of { byte }; byte x;
 active proctype S() { do :: c!1 od }
 active proctype R() { do :: c?_ od }
 ";
-/// One of those who meet could do something else, always, and the other is able to meet it, always.
+/// One partner of the rendezvous always has another transition. The other partner is always enabled.
 const SENDS: &str = "chan c = [0] of { byte }; byte x;
 active proctype S() { do :: c!1 :: skip od }
 active proctype R() { do :: c?_ -> x = 1 - x od }
@@ -259,33 +266,34 @@ const RECEIVES: &str = "chan c = [0] of { byte }; byte x;
 active proctype S() { do :: c!1 -> x = 1 - x od }
 active proctype R() { do :: c?_ :: skip od }
 ";
-/// The receiver could do something else, always; it moves within the atomic sequence of another.
+/// The receiver always has another transition. It moves within the atomic sequence of the sender.
 const JOINED: &str = "chan c = [0] of { byte }; byte x; bool r;
 active proctype S() { do :: atomic { x = 1 - x; c!1 } od }
 active proctype R() { do :: c?_ :: r = true od }
 ";
-/// Stands still at last, where nobody is able to move.
+/// Ends in a state in which no process is enabled.
 const STUCK: &str = "byte x; active proctype P() { x = 1; (x == 5) }";
-/// Workers come and go, as long as somebody starts them, which another need not let him; no worker stays.
+/// Workers end and are started again, unless fairness to the starting process is missing. No worker stays.
 const WORKERS: &str = "byte x, n; proctype W() { x = 1; x = 0 }
 active proctype B() { do :: n = 1 - n od }
 init { do :: _nr_pr == 2 -> run W() od }
 ";
-/// A worker that goes on for ever, beside one that does.
+/// A worker that repeats for ever, beside another process that does.
 const WORKER: &str = "byte x, n; proctype W() { do :: x = 1 - x od }
 init { run W(); do :: n = 1 - n od }
 ";
-/// B waits for what A gives again and again, and takes away again.
+/// A enables and disables B again and again.
 const GIVEN: &str = "byte x, y;
 active proctype A() { do :: x = 1 - x od }
 active proctype B() { do :: x == 1 -> y = 1 - y od }
 ";
-/// B is able to move within what nobody comes between: x is 1 where A rests.
+/// B is enabled inside the atomic sequence of A: x is 1 between two sequences.
 const ATOMIC: &str = "byte x = 1, y;
 active proctype A() { do :: atomic { x = 0; x = 1 } od }
 active proctype B() { do :: x == 1 -> y = 1 - y od }
 ";
-/// B may move only where it is provided to; at a timeout, so hardly ever; if C, which has a higher priority, cannot.
+/// B is enabled only if its `provided` clause holds, only at a timeout, or only if C, which has a higher priority, is
+/// not.
 const HELD: &str = "byte x, y, t, p;
 active proctype A() { do :: x = 1 - x od }
 active proctype B() provided (x == 1) { do :: y = 1 - y od }
@@ -295,20 +303,20 @@ const PRIORITY: &str = "byte x, y;
 active proctype B() priority 1 { do :: y = 1 - y od }
 active proctype C() priority 5 { do :: x = 1 - x od }
 ";
-/// B is held back where A is committed, and able to move all the same; C never is.
+/// B is delayed while A is committed, and is enabled all the same; C never is.
 const COMMITTED: &str = "byte x;
 process A { state a, c; init a; commit c; trans a -> c { }, c -> a { }; }
 process B { state b; init b; trans b -> b { effect x = 1 - x; }; }
 process C { state d, e; init d; trans d -> e { guard x == 7; }; }
 system async;
 ";
-/// B is not able to move where A is committed, as A takes away what it waits for.
+/// B is not enabled while A is committed, because A disables it.
 const TAKEN: &str = "byte x; byte y = 1;
 process A { state a, c; init a; commit c; trans a -> c { effect y = 0; }, c -> a { effect y = 1; }; }
 process B { state b; init b; trans b -> b { guard y == 1; effect x = 1 - x; }; }
 system async;
 ";
-/// A and B meet in DVE, C alone.
+/// A and B synchronise in DVE; C moves alone.
 const CHANNEL: &str = "channel k; byte x;
 process A { state a; init a; trans a -> a { sync k!; effect x = 1 - x; }; }
 process B { state b; init b; trans b -> b { sync k?; }; }
@@ -342,8 +350,8 @@ fn bench() -> Bench {
     ])
 }
 
-/// What is asked of a model, and the exit codes for all runs and for weakly fair ones.
-const JUDGED: [(&str, &str, i32, i32); 20] = [
+/// Model, formula, and the exit codes for all runs and for weakly fair runs.
+const FAIRNESS_VERDICTS: [(&str, &str, i32, i32); 20] = [
     ("meet.pml", "<> (x == 5)", 1, 1),
     ("sends.pml", "[]<> (x == 1)", 1, 0),
     ("receives.pml", "[]<> (x == 1)", 1, 0),
@@ -355,7 +363,7 @@ const JUDGED: [(&str, &str, i32, i32); 20] = [
     ("workers.pml", "<> (x == 2)", 1, 1),
     ("worker.pml", "[]<> (x == 1)", 1, 0),
     ("worker.pml", "[]<> (n == 1)", 1, 0),
-    // Whatever follows violates it, but not all that follows is fair.
+    // Every continuation violates the formula, but not every continuation is fair.
     ("worker.pml", "[] (n == 0 || x == 0)", 1, 1),
     ("given.pml", "[]<> (y == 1)", 1, 1),
     ("atomic.pml", "[]<> (y == 1)", 1, 0),
@@ -368,17 +376,18 @@ const JUDGED: [(&str, &str, i32, i32); 20] = [
 ];
 
 #[test]
-fn runs_that_are_not_weakly_fair_are_not_judged() {
+fn only_weakly_fair_runs_are_checked() {
     let bench = bench();
-    for (model, formula, of_all, of_fair) in JUDGED {
+    for (model, formula, of_all, of_fair) in FAIRNESS_VERDICTS {
         for (flags, code) in [(&[][..], of_all), (&["--fair", "weak"], of_fair)] {
             let told = ["jit", "interp"].map(|exec| {
                 let asked = ["check", model, "--ltl", formula, "--exec", exec, "--json"];
-                let Told { code: found, out, err } = bench.run(&[&asked[..], flags].concat());
+                let CommandOutput { code: found, out, err } =
+                    bench.run(&[&asked[..], flags].concat());
                 assert_eq!(found, code, "{model}: {formula} {flags:?}\n{out}{err}");
                 serde_json::from_str::<Value>(&out).unwrap()
             });
-            // Which run is found may depend on who runs the model.
+            // The run found may depend on the executor.
             assert!(code == 1 || told[0] == told[1], "{model}: {formula}");
             let fairness = if flags.is_empty() { "none" } else { "weak" };
             assert_eq!(told[0]["fairness"], fairness);
@@ -386,31 +395,32 @@ fn runs_that_are_not_weakly_fair_are_not_judged() {
     }
 }
 
-/// Stopped while states are reached, so that nothing is decided in memory, and gone on with: what was asked is kept.
+/// The search is stopped while it explores states, so that nothing is decided in memory. The directory keeps the
+/// fairness.
 #[test]
-fn weakly_fair_runs_are_judged_on_disk_as_in_memory() {
+fn verdicts_on_weakly_fair_runs_on_disk_equal_those_in_memory() {
     let bench = bench();
-    for (number, (model, formula, _, code)) in JUDGED.into_iter().enumerate() {
+    for (number, (model, formula, _, code)) in FAIRNESS_VERDICTS.into_iter().enumerate() {
         let dir = format!("d{number}");
         let asked = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", &dir];
         let json = |args: &[&str], code: i32| {
-            let Told { code: found, out, err } = bench.run(&[args, &["--json"]].concat());
+            let CommandOutput { code: found, out, err } = bench.run(&[args, &["--json"]].concat());
             assert_eq!(found, code, "{args:?}: {out}{err}");
             serde_json::from_str::<Value>(&out).unwrap()
         };
         let fair = [&asked[..], &["--fair", "weak"]].concat();
         let first = json(&fair, if model == "meet.pml" { 1 } else { 3 });
         if first["verdict"] == "violated" {
-            // One state is enough.
+            // One state suffices.
             continue;
         }
         assert_eq!(json(&["status", &dir], 0)["fairness"], "weak");
-        let Told { code: found, err, .. } = bench.run(&asked);
+        let CommandOutput { code: found, err, .. } = bench.run(&asked);
         assert!(found == 2 && err.contains("a search of this model with other checks"), "{err}");
         let told = json(&["resume", &dir], code);
         assert_eq!(told["fairness"], "weak", "{formula}");
         assert_eq!(told["counterexample"].is_null(), code == 0);
-        // What was found is shown again, and seen to be fair again.
+        // The counterexample is shown again, and found fair again.
         let again = json(&["resume", &dir, "--threads", "1", "--exec", "interp"], code);
         assert_eq!(told["counterexample"], again["counterexample"], "{formula}");
         assert_eq!(json(&["trace", &dir], code), again, "{formula}");
@@ -423,10 +433,10 @@ fn weakly_fair_runs_are_judged_on_disk_as_in_memory() {
 }
 
 #[test]
-fn fairness_is_asked_of_processes_and_is_weak() {
+fn fairness_needs_processes_and_is_weak_only() {
     let bench = bench();
     let asked = |model: &str, kind: &str| {
-        let Told { code, err, .. } =
+        let CommandOutput { code, err, .. } =
             bench.run(&["check", model, "--ltl", "[]<> (x = 1)", "--fair", kind]);
         assert_eq!(code, 2, "{err}");
         err
@@ -435,52 +445,52 @@ fn fairness_is_asked_of_processes_and_is_weak() {
     assert!(err.contains("--fair concerns processes") && err.contains("it has rules"), "{err}");
     let err = asked("rules.m", "strong");
     assert!(err.contains("strong fairness is not supported, only --fair weak"), "{err}");
-    let Told { code, err, .. } =
+    let CommandOutput { code, err, .. } =
         bench.run(&["check", "lockstep.dve", "--ltl", "[]<> x == 1", "--fair", "weak"]);
     assert!(code == 2 && err.contains("its processes move in lockstep"), "{err}");
-    let Told { code, err, .. } = bench.run(&["check", "given.pml", "--fair", "weak"]);
+    let CommandOutput { code, err, .. } = bench.run(&["check", "given.pml", "--fair", "weak"]);
     assert!(code == 2 && err.contains("--ltl"), "{err}");
-    let Told { code, out, .. } =
+    let CommandOutput { code, out, .. } =
         bench.run(&["check", "given.pml", "--ltl", "[] (x == 1 || !(x == 1))", "--fair", "weak"]);
     assert!(code == 0 && out.contains("whatever the model does"), "{out}");
-    let Told { code, out, .. } =
+    let CommandOutput { code, out, .. } =
         bench.run(&["check", "given.pml", "--ltl", "[]<> (y == 1)", "--fair", "weak"]);
     assert!(code == 1 && out.contains("VIOLATED: a weakly fair run does not satisfy"), "{out}");
 }
 
-/// A pseudo-random Promela model of processes that change bytes and use channels with room, each of which `enabled` and
-/// `_last` tell of.
+/// A pseudo-random Promela model. Its processes change bytes and use buffered channels, and `enabled` and `_last` refer
+/// to each of them.
 fn random_model(seed: u64) -> (String, usize) {
-    let mut dice = Dice(seed);
-    let processes = 1 + dice.below(3);
+    let mut rng = GraphRng(seed);
+    let processes = 1 + rng.below(3);
     let mut text = "byte x, y; chan c = [1] of { byte };\n".to_owned();
     for _ in 0..processes {
         let mut options = String::new();
-        for _ in 0..1 + dice.below(3) {
-            let guard = ["x == 0", "x == 1", "y == 1", "true", "x != y", "timeout"][dice.below(6)];
-            let does = ["x = 1 - x", "y = 1 - y", "c!1", "c?_", "skip", "x = y"][dice.below(6)];
-            options += &match dice.below(3) {
+        for _ in 0..1 + rng.below(3) {
+            let guard = ["x == 0", "x == 1", "y == 1", "true", "x != y", "timeout"][rng.below(6)];
+            let does = ["x = 1 - x", "y = 1 - y", "c!1", "c?_", "skip", "x = y"][rng.below(6)];
+            options += &match rng.below(3) {
                 0 => format!(" :: {does}"),
                 1 => format!(" :: atomic {{ {guard} -> {does} }}"),
                 _ => format!(" :: {guard} -> {does}"),
             };
         }
-        let before = ["", "x = 1; ", "atomic { y == 1 -> x = 1 }; "][dice.below(3)];
-        text += &match dice.below(5) {
+        let before = ["", "x = 1; ", "atomic { y == 1 -> x = 1 }; "][rng.below(3)];
+        text += &match rng.below(5) {
             0 => format!("active proctype P{}() {{ {before}x = 1 - x; y = 1 }}\n", text.len()),
             _ => format!("active proctype P{}() {{ {before}do{options} od }}\n", text.len()),
         };
     }
-    if dice.below(2) == 0 {
+    if rng.below(2) == 0 {
         return (text, processes);
     }
-    // Without fairness nobody else need move.
+    // Without fairness this process can move alone for ever.
     (text + "active proctype Z() { do :: skip od }\n", processes + 1)
 }
 
-/// That a run is weakly fair can be said by a formula, where no two processes move at once.
+/// A formula expresses weak fairness if no two processes move at once.
 #[test]
-fn a_formula_that_says_that_runs_are_fair_comes_to_the_same() {
+fn weak_fairness_equals_fairness_as_a_formula() {
     let (mut judged, mut differ) = ([0, 0], 0);
     for seed in 0..120 {
         let (text, processes) = random_model(seed);
@@ -505,9 +515,9 @@ fn a_formula_that_says_that_runs_are_fair_comes_to_the_same() {
     assert!(judged[0] > 30 && judged[1] > 30 && differ > 15, "{judged:?}, {differ}");
 }
 
-/// Of our models, who runs them makes no difference to whom steps are fair: compiled, interpreted, and told in words.
+/// Both executors and the reference semantics agree to which processes the steps of our models are fair.
 #[test]
-fn compiled_models_are_fair_to_whom_the_reference_semantics_says() {
+fn fair_processes_are_those_of_the_reference_semantics() {
     let mut asked = 0;
     for folder in ["dve", "promela"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(folder);
@@ -520,15 +530,15 @@ fn compiled_models_are_fair_to_whom_the_reference_semantics_says() {
             let (watched, _) =
                 LivenessCheck::load(language, sources, Options::default(), formula).unwrap();
             if watched.model.interp.program().schedule == Schedule::Interleaved {
-                asked += compare(&watched, 150);
+                asked += compare_fair_steps(&watched, 150);
             }
         }
     }
     assert!(asked > 3000, "{asked}");
 }
 
-/// Compares the steps of some states; how many states those were.
-fn compare(watched: &LivenessCheck, states_max: usize) -> usize {
+/// Compares the steps of some states. Returns the number of states.
+fn compare_fair_steps(watched: &LivenessCheck, states_max: usize) -> usize {
     let interp = &watched.model.interp;
     let product = watched.product(interp, FiniteRunPolicy::Stutter).unwrap();
     let fair = [ExecutionMode::Jit, ExecutionMode::Interp].map(|exec| {

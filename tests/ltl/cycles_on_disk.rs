@@ -3,9 +3,11 @@
 //! The searches run in little memory, are stopped and resumed after each sweep, and run on failing disks. Models are
 //! checked by the command line, and stopped before the first level is complete.
 
-use super::bench::{Bench, Told};
-use super::digraph::{Dice, Digraph, node};
-use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
+use super::bench::{Bench, CommandOutput};
+use super::digraph::{Digraph, GraphRng, node};
+use super::disk_search::{
+    CycleSearchInput, SearchSettings, assert_no_orphan_files, assert_resumes_after_faults,
+};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
 use spillway::PackedSystem;
@@ -15,69 +17,69 @@ use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use spillway::search::liveness::owcty::SavedCycleSearch;
 use std::sync::Arc;
 
-/// How the cycles of a part of a graph are.
+/// The class of the cycles of a part of a graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum PartClass {
     Rejecting,
     Weak,
     Strong,
 }
 
-/// A pseudo-random graph in parts, each of which leads to itself and to later ones, as the components of an automaton do.
-struct Net {
+/// A pseudo-random graph in parts. Each part leads to itself and to later ones, as the components of an automaton do.
+struct PartitionedGraph {
     graph: Digraph,
-    /// The part of each node, which is in its number, and what these are.
+    /// The number of parts. The part of a node follows from its number.
     parts: usize,
-    sorts: Vec<Sort>,
+    classes: Vec<PartClass>,
 }
 
-impl Net {
-    fn random(seed: u64, most: usize) -> Net {
-        let mut dice = Dice(seed);
-        let (nodes, parts) = (1 + dice.below(most), 1 + dice.below(3));
-        // Mostly forwards, so that cycles are rare and chains long; some nodes have many predecessors.
-        let (back, hub) = (4 + dice.below(60), dice.below(nodes));
+impl PartitionedGraph {
+    fn random(seed: u64, most: usize) -> PartitionedGraph {
+        let mut rng = GraphRng(seed);
+        let (nodes, parts) = (1 + rng.below(most), 1 + rng.below(3));
+        // Most edges lead forwards, so that cycles are rare and chains long. Some nodes have many predecessors.
+        let (back, hub) = (4 + rng.below(60), rng.below(nodes));
         let part = |node: usize| node % parts;
-        let sorts = (0..parts).map(|_| match dice.below(4) {
-            0 => Sort::Rejecting,
-            1 => Sort::Weak,
-            _ => Sort::Strong,
+        let classes = (0..parts).map(|_| match rng.below(4) {
+            0 => PartClass::Rejecting,
+            1 => PartClass::Weak,
+            _ => PartClass::Strong,
         });
-        let sorts: Vec<Sort> = sorts.collect();
+        let classes: Vec<PartClass> = classes.collect();
         let next = (0..nodes).map(|from| {
-            let edges = 1 + dice.below(3);
-            let ends = (0..edges).map(|_| match dice.below(back) {
-                0 => dice.below(nodes),
+            let edges = 1 + rng.below(3);
+            let ends = (0..edges).map(|_| match rng.below(back) {
+                0 => rng.below(nodes),
                 1 => hub,
-                _ => (from + 1 + dice.below(4)).min(nodes - 1),
+                _ => (from + 1 + rng.below(4)).min(nodes - 1),
             });
             let ends: Vec<usize> = ends.collect();
-            // The last node leads to itself, which would be a cycle in nearly every graph.
+            // The last node may have an edge to itself, which would be a cycle in nearly every graph.
             let fits =
                 |to: &usize| part(*to) >= part(from) && (*to != from || from.is_multiple_of(7));
             ends.into_iter().filter(fits).map(|to| to as u16).collect()
         });
         let next: Vec<Vec<u16>> = next.collect();
-        let accepts = (0..nodes).map(|node| match sorts[part(node)] {
-            Sort::Rejecting => false,
-            Sort::Weak => true,
-            Sort::Strong => dice.below(6) == 0,
+        let accepts = (0..nodes).map(|node| match classes[part(node)] {
+            PartClass::Rejecting => false,
+            PartClass::Weak => true,
+            PartClass::Strong => rng.below(6) == 0,
         });
         let accepts = accepts.collect();
-        Net { graph: Digraph { next, accepts }, parts, sorts }
+        PartitionedGraph { graph: Digraph { next, accepts }, parts, classes }
     }
 
-    /// The part of a node, if there can be accepting cycles in it.
+    /// The part of a node, if it can have accepting cycles.
     fn component(&self, node: usize) -> Option<usize> {
         let part = node % self.parts;
-        (self.sorts[part] != Sort::Rejecting).then_some(part)
+        (self.classes[part] != PartClass::Rejecting).then_some(part)
     }
 
     fn is_weak(&self) -> bool {
-        !self.sorts.contains(&Sort::Strong)
+        !self.classes.contains(&PartClass::Strong)
     }
 
-    /// Whether a component that is reached has a cycle and an accepting node.
+    /// Whether a reachable component has a cycle and an accepting node.
     fn has_cycle(&self) -> bool {
         let Digraph { next, accepts } = &self.graph;
         let seen = self.graph.reached(&[0]);
@@ -91,40 +93,44 @@ impl Net {
     }
 }
 
-/// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
-fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(ProbeVerdict, u32)> {
-    let model = PackedSystem::new(&net.graph);
-    let component = |state: &[u8]| net.component(node(&model, state));
-    let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
-    let is_weak = net.is_weak();
+/// Searches a graph on a disk, in several sessions. Returns the verdict and the number of sweeps.
+fn search(
+    partitioned: &PartitionedGraph,
+    disk: &Arc<dyn Disk>,
+    settings: SearchSettings,
+) -> spill::Result<(ProbeVerdict, u32)> {
+    let model = PackedSystem::new(&partitioned.graph);
+    let component = |state: &[u8]| partitioned.component(node(&model, state));
+    let accepts = |state: &[u8]| partitioned.graph.accepts[node(&model, state)];
+    let is_weak = partitioned.is_weak();
     let (component, accepts) = (&component, &accepts);
-    let subject = Subject { model: &model, component, accepts, is_weak, fair: None };
-    let (found, sweeps) = subject.search(disk, means, &mut |_| {})?;
+    let subject = CycleSearchInput { model: &model, component, accepts, is_weak, fair: None };
+    let (found, sweeps) = subject.search(disk, settings, &mut |_| {})?;
     if let ProbeVerdict::Found(lasso) = &found {
-        net.graph.check(&model, lasso, 0);
+        partitioned.graph.check(&model, lasso, 0);
     }
     Ok((found, sweeps))
 }
 
 #[test]
-fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
+fn cycles_of_random_graphs_are_found_on_disk() {
     let (mut found, mut sweeps_most) = (0, 0);
     for seed in 0..1500 {
-        let net = Net::random(seed, if seed % 10 == 0 { 2000 } else { 60 });
-        let mut dice = Dice(seed ^ 1 << 40);
-        let means = Means {
-            threads: 1 + dice.below(3),
-            buffer: 1 + dice.below(200) as u64,
-            shard_states: 1 + dice.below(200) as u64,
-            ..Means::WHOLE
+        let partitioned = PartitionedGraph::random(seed, if seed % 10 == 0 { 2000 } else { 60 });
+        let mut rng = GraphRng(seed ^ 1 << 40);
+        let settings = SearchSettings {
+            threads: 1 + rng.below(3),
+            buffer: 1 + rng.below(200) as u64,
+            shard_states: 1 + rng.below(200) as u64,
+            ..SearchSettings::UNLIMITED
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let (told, sweeps) = search(&net, &disk, means).unwrap();
-        assert_eq!(matches!(told, ProbeVerdict::Found(_)), net.has_cycle(), "{seed}");
+        let (told, sweeps) = search(&partitioned, &disk, settings).unwrap();
+        assert_eq!(matches!(told, ProbeVerdict::Found(_)), partitioned.has_cycle(), "{seed}");
         found += u32::from(told != ProbeVerdict::None);
         sweeps_most = sweeps_most.max(sweeps);
-        let model = PackedSystem::new(&net.graph);
-        let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
+        let model = PackedSystem::new(&partitioned.graph);
+        let accepts = |state: &[u8]| partitioned.graph.accepts[node(&model, state)];
         let limits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
         let probed = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
         assert_eq!(
@@ -138,66 +144,79 @@ fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
 }
 
 #[test]
-fn a_search_that_is_stopped_after_each_sweep_comes_to_the_same() {
+fn a_search_stopped_after_each_sweep_has_the_same_result() {
     for seed in 0..300 {
-        let net = Net::random(seed, 120);
+        let partitioned = PartitionedGraph::random(seed, 120);
         let whole: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = search(&net, &whole, Means::WHOLE).unwrap();
+        let expected = search(&partitioned, &whole, SearchSettings::UNLIMITED).unwrap();
         let parts: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let means = Means { threads: 2, buffer: 3, shard_states: 5, sitting: 1, ..Means::WHOLE };
-        assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
-        // What is found is found again, and nothing lies about that nothing names.
-        assert_eq!(search(&net, &parts, means).unwrap(), expected, "{seed}");
-        nothing_lies_about(&*parts, &format!("{seed}"));
+        let settings = SearchSettings {
+            threads: 2,
+            buffer: 3,
+            shard_states: 5,
+            session_sweeps: 1,
+            ..SearchSettings::UNLIMITED
+        };
+        assert_eq!(search(&partitioned, &parts, settings).unwrap(), expected, "{seed}");
+        // A second search has the same result, and leaves no orphan files.
+        assert_eq!(search(&partitioned, &parts, settings).unwrap(), expected, "{seed}");
+        assert_no_orphan_files(&*parts, &format!("{seed}"));
     }
 }
 
-/// A node that leads to `many`, all of which lead to one, twice over; behind the last one a loop, if there is to be one.
-fn fan(many: usize, sort: Sort, turns: bool) -> Net {
+/// A node with `many` successors, which all lead to one node; twice in a row. With `turns`, a cycle follows.
+fn fan_graph(many: usize, class: PartClass, turns: bool) -> PartitionedGraph {
     let mut next: Vec<Vec<u16>> = Vec::new();
     for _ in 0..2 {
         let first = next.len() as u16;
         let hub = first + many as u16 + 1;
         next.push((first + 1..hub).collect());
-        // Some come one after another, so that they leave in several sweeps.
+        // Some successors form chains, so that they are trimmed in several sweeps.
         let on =
             |at: u16| if at.is_multiple_of(3) { vec![hub.min(at + 1), hub] } else { vec![hub] };
         next.extend((first + 1..hub).map(on));
     }
     let last = next.len() as u16;
     next.extend([vec![last + 1], if turns { vec![last] } else { Vec::new() }]);
-    let accepts = (0..next.len()).map(|at| sort == Sort::Weak || at % 5 == 0 || at > last.into());
+    let accepts =
+        (0..next.len()).map(|at| class == PartClass::Weak || at % 5 == 0 || at > last.into());
     let accepts = accepts.collect();
-    Net { graph: Digraph { next, accepts }, parts: 1, sorts: vec![sort] }
+    PartitionedGraph { graph: Digraph { next, accepts }, parts: 1, classes: vec![class] }
 }
 
 /// Up to 253 predecessors are counted.
 #[test]
-fn a_state_with_more_predecessors_than_are_counted_leaves_when_all_have_left() {
+fn a_state_with_uncounted_predecessors_is_trimmed_with_the_last_of_them() {
     for many in [1, 251, 252, 253, 254, 255, 256, 257, 506, 507, 508, 509, 510, 511, 512, 1100] {
-        for (sort, turns) in
-            [Sort::Weak, Sort::Strong].into_iter().flat_map(|it| [(it, false), (it, true)])
+        for (class, turns) in [PartClass::Weak, PartClass::Strong]
+            .into_iter()
+            .flat_map(|it| [(it, false), (it, true)])
         {
-            let net = fan(many, sort, turns);
-            assert_eq!(net.has_cycle(), turns);
+            let partitioned = fan_graph(many, class, turns);
+            assert_eq!(partitioned.has_cycle(), turns);
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-            let whole = search(&net, &disk, Means::WHOLE).unwrap();
+            let whole = search(&partitioned, &disk, SearchSettings::UNLIMITED).unwrap();
             assert_eq!(whole.0 != ProbeVerdict::None, turns, "{many}");
-            // Who has too many is counted once, and once more when nothing else leaves.
+            // A state with more predecessors is counted once, and once more when no other state is trimmed.
             let again = if many > 253 { 2 } else { 0 };
             assert!(turns || whole.1 <= 10 + again, "{many}: {}", whole.1);
-            let means =
-                Means { threads: 2, buffer: 90, shard_states: 200, sitting: 3, ..Means::WHOLE };
+            let settings = SearchSettings {
+                threads: 2,
+                buffer: 90,
+                shard_states: 200,
+                session_sweeps: 3,
+                ..SearchSettings::UNLIMITED
+            };
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-            assert_eq!(search(&net, &disk, means).unwrap(), whole, "{many}");
+            assert_eq!(search(&partitioned, &disk, settings).unwrap(), whole, "{many}");
         }
     }
 }
 
-/// No state is expanded in two rounds: from a loop, come to late, a chain of accepting nodes goes out that is come to at
-/// once, and of which one round is enough to know that it leads nowhere.
+/// No state is expanded in two rounds. The cycle is reached late, and is followed by a chain of accepting nodes, which
+/// is reached early. One round is enough to decide that the chain has no cycle.
 #[test]
-fn what_a_round_has_come_to_is_not_gone_through_again() {
+fn a_state_is_expanded_in_one_round_only() {
     let (way, chain) = (50, 40);
     let (turning, first) = (way + 1, way + 2);
     let next = (0..first + chain).map(|at| match at {
@@ -207,49 +226,64 @@ fn what_a_round_has_come_to_is_not_gone_through_again() {
         at => vec![at + 1],
     });
     let next: Vec<Vec<u16>> = next.collect();
-    for sort in [Sort::Weak, Sort::Strong] {
-        let accepts = (0..next.len() as u16).map(|at| sort == Sort::Weak || at >= turning);
+    for class in [PartClass::Weak, PartClass::Strong] {
+        let accepts = (0..next.len() as u16).map(|at| class == PartClass::Weak || at >= turning);
         let graph = Digraph { next: next.clone(), accepts: accepts.collect() };
-        let net = Net { graph, parts: 1, sorts: vec![sort] };
+        let partitioned = PartitionedGraph { graph, parts: 1, classes: vec![class] };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let (found, sweeps) = search(&net, &disk, Means::WHOLE).unwrap();
+        let (found, sweeps) = search(&partitioned, &disk, SearchSettings::UNLIMITED).unwrap();
         let ProbeVerdict::Found(lasso) = found else { panic!("there is a loop") };
         assert_eq!(lasso.back, usize::from(turning));
         assert_eq!(lasso.states.len(), usize::from(turning) + 1);
-        // Trimming takes the way; reaching and the two rounds, the chain and a few more.
+        // Trimming takes the path; reaching and the two rounds take the chain and a few more sweeps.
         assert!(sweeps <= u32::from(way + 2 * chain) + 10, "{sweeps}");
     }
 }
 
-/// Small enough for a fault at each operation, large enough for each turn: trimming, reaching, a round that leads nowhere.
-fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (ProbeVerdict, u32))> {
-    let nets = seeds.map(|seed| Net::random(seed, 40));
-    let run = |net: Net| {
+/// Graphs that are small enough for a fault at each operation, and large enough for each stage: trimming, reaching, a
+/// round without a result.
+fn graphs_with_most_sweeps(
+    seeds: std::ops::Range<u64>,
+) -> Vec<(PartitionedGraph, (ProbeVerdict, u32))> {
+    let graphs = seeds.map(|seed| PartitionedGraph::random(seed, 40));
+    let run = |partitioned: PartitionedGraph| {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = search(&net, &disk, Means::WHOLE).unwrap();
-        (net, expected)
+        let expected = search(&partitioned, &disk, SearchSettings::UNLIMITED).unwrap();
+        (partitioned, expected)
     };
-    let mut nets: Vec<_> = nets.map(run).collect();
-    nets.sort_by_key(|(_, (_, sweeps))| std::cmp::Reverse(*sweeps));
-    nets.truncate(3);
-    nets
+    let mut graphs: Vec<_> = graphs.map(run).collect();
+    graphs.sort_by_key(|(_, (_, sweeps))| std::cmp::Reverse(*sweeps));
+    graphs.truncate(3);
+    graphs
 }
 
 #[test]
-fn a_search_whose_disk_fails_goes_on_from_its_last_checkpoint() {
-    let means = Means { threads: 2, buffer: 3, shard_states: 7, sitting: 2, ..Means::WHOLE };
-    for (net, expected) in turning(0..200) {
-        goes_on_after_faults(&expected, 7, &|disk| search(&net, disk, means));
+fn a_cycle_search_resumes_after_disk_faults() {
+    let settings = SearchSettings {
+        threads: 2,
+        buffer: 3,
+        shard_states: 7,
+        session_sweeps: 2,
+        ..SearchSettings::UNLIMITED
+    };
+    for (partitioned, expected) in graphs_with_most_sweeps(0..200) {
+        assert_resumes_after_faults(&expected, 7, &|disk| search(&partitioned, disk, settings));
     }
 }
 
 #[test]
-fn every_damaged_byte_of_a_set_or_of_the_manifest_is_noticed() {
-    let means = Means { threads: 1, buffer: 50, shard_states: 9, sitting: 1, ..Means::WHOLE };
-    let (net, expected) = turning(0..60).swap_remove(0);
+fn a_flipped_bit_of_a_saved_cycle_search_is_detected() {
+    let settings = SearchSettings {
+        threads: 1,
+        buffer: 50,
+        shard_states: 9,
+        session_sweeps: 1,
+        ..SearchSettings::UNLIMITED
+    };
+    let (partitioned, expected) = graphs_with_most_sweeps(0..60).swap_remove(0);
     let disk = Arc::new(FaultDisk::new());
     let shared: Arc<dyn Disk> = disk.clone();
-    assert_eq!(search(&net, &shared, means).unwrap(), expected);
+    assert_eq!(search(&partitioned, &shared, settings).unwrap(), expected);
     let length = shared.read("cycles").unwrap().len() as u64;
     for at in 0..length {
         disk.flip_bit("cycles", at, (at % 8) as u32);
@@ -260,15 +294,15 @@ fn every_damaged_byte_of_a_set_or_of_the_manifest_is_noticed() {
 
 impl Bench {
     fn json(&self, args: &[&str], code: i32) -> Value {
-        let Told { code: found, out, err } = self.run(&[args, &["--json"]].concat());
+        let CommandOutput { code: found, out, err } = self.run(&[args, &["--json"]].concat());
         assert_eq!(found, code, "{args:?}: {out}{err}");
         serde_json::from_str(&out).unwrap()
     }
 }
 
-/// Stopped while states are reached, so that nothing is decided in memory, and gone on with.
+/// The search is stopped while it explores states, so that nothing is decided in memory, and resumed.
 #[test]
-fn properties_are_decided_on_disk_as_in_memory() {
+fn verdicts_on_disk_equal_verdicts_in_memory() {
     let bench = Bench::of_each_language();
     let judged = [
         ("stays.dve", "[]<> x == 1", 0),
@@ -297,16 +331,17 @@ fn properties_are_decided_on_disk_as_in_memory() {
             );
             let told = bench.json(&["status", &dir], 0);
             assert_eq!(told["verdict"], "incomplete", "{formula}");
-            // How the search goes is told by `status` besides.
+            // Only `status` reports the progress of the search.
             let traced = bench.json(&["trace", &dir], 0);
             for (key, value) in traced.as_object().unwrap() {
                 assert_eq!(told.get(key), Some(value), "{formula}: {key}");
             }
             assert!(told["running"] == false && traced.get("running").is_none(), "{told}");
-            let Told { code: found, err, .. } = bench.run(&stopped);
+            let CommandOutput { code: found, err, .. } = bench.run(&stopped);
             assert!(found == 2 && err.contains("resumes it"), "{err}");
             let other = ["check", model, "--ltl", "X X X (0 == 1)"];
-            let Told { code: found, err, .. } = bench.run(&[&other[..], &["--dir", &dir]].concat());
+            let CommandOutput { code: found, err, .. } =
+                bench.run(&[&other[..], &["--dir", &dir]].concat());
             assert!(
                 found == 2 && err.contains("a search of this model with other checks"),
                 "{err}"
@@ -318,12 +353,12 @@ fn properties_are_decided_on_disk_as_in_memory() {
             }
             assert_eq!(told["counterexample"], again["counterexample"]);
             assert_eq!(bench.json(&["trace", &dir], code), again, "{formula}");
-            // Of these only that automaton comes to where it accepts whatever follows.
+            // Only the automaton of this formula reaches a state that accepts every continuation.
             let is_early = formula == "[] (P.b -> X P.b)";
             assert_eq!(told["stage"], if is_early { "reaching states" } else { "done" });
             assert_eq!(told["counterexample"].is_null(), code == 0);
             if code == 0 {
-                // The whole product was visited.
+                // The search visited the whole product.
                 assert_eq!(told["states"], in_memory["states"], "{formula}");
                 assert_eq!(told["transitions"], in_memory["transitions"], "{formula}");
             }
@@ -331,9 +366,9 @@ fn properties_are_decided_on_disk_as_in_memory() {
     }
 }
 
-/// What was found on disk is written as a trail by whoever shows it again.
+/// `trace` writes the trail of a counterexample that was found on disk.
 #[test]
-fn the_run_of_a_search_on_disk_is_traced_for_spin() {
+fn trace_writes_a_spin_trail_of_a_search_on_disk() {
     let bench = Bench::of_each_language();
     let begin = |model, formula, dir| {
         let asked = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", dir];
@@ -349,7 +384,7 @@ fn the_run_of_a_search_on_disk_is_traced_for_spin() {
     let again = bench.run(&["resume", "p"]);
     assert!(again.err.contains("this search is complete"), "{}", again.err);
     let told = trace("p");
-    // Whoever traces a search knows how to look at it again.
+    // The user of `trace` knows the commands that `resume` suggests.
     let next = "  kept in  p\n  next     spillway trace p --msc\n           spillway simulate m.pml --from p\n";
     assert_eq!((told.code, told.out + next), (0, resumed.out), "{}", told.err);
     assert!(told.err.contains("`spin -t -p -k trail m.pml` replays it"), "{}", told.err);
@@ -360,9 +395,9 @@ fn the_run_of_a_search_on_disk_is_traced_for_spin() {
     assert!(told.code == 2 && told.err.contains("models can be replayed by SPIN"), "{}", told.err);
 }
 
-/// An automaton is kept with its text: its file is not needed any more.
+/// The directory keeps the text of an automaton, so the check no longer needs the file.
 #[test]
-fn an_automaton_is_kept_with_the_search() {
+fn the_search_directory_keeps_the_automaton() {
     let bench = Bench::of_each_language();
     let hoa = "HOA: v1 States: 2 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--";

@@ -1,9 +1,9 @@
-//! Merged transitions with formulas: verdicts are those of the program as written, in memory and on disk, and runs are
-//! runs of the program as written. `SPILLWAY_LARGE` tries more programs.
+//! Statement merging in liveness checks. Verdicts are those of the unreduced program, in memory and on disk, and
+//! counterexamples are its runs. `SPILLWAY_LARGE` tries more programs.
 
 use super::bench::Bench;
-use super::digraph::Dice;
-use super::reduced::{formula, load_as, plain, processes};
+use super::digraph::GraphRng;
+use super::liveness_reductions::{formula, load_as, plain, processes};
 use crate::support::is_large;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
@@ -16,14 +16,14 @@ use spillway::session::{
     SavedLimits, SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, with_product,
 };
 
-/// What a check came to.
+/// The result of a check.
 struct MergedOutcome {
     is_violated: bool,
     is_merged: bool,
     states: u64,
 }
 
-/// Asserts that a run is one of the unreduced product, and that it is accepted.
+/// Asserts that a lasso is an accepted run of the unreduced product.
 fn assert_is_run(judged: &ProductCheck<'_, '_>, found: &ProbeVerdict) {
     let ProbeVerdict::Found(lasso) = found else { return };
     let run = judged.replay(lasso).unwrap();
@@ -96,37 +96,37 @@ fn check(
 }
 
 #[test]
-fn random_programs_keep_their_verdicts() {
+fn merging_keeps_the_verdicts_of_random_programs() {
     let selections = [
         ReductionPlan::of(["merge"]).selection,
         ReductionPlan::of(["merge", "por", "dead", "values", "states"]).selection,
     ];
     let (mut merged, mut violated, mut fewer) = (0, 0, 0);
     for seed in 0..if is_large() { 4000 } else { 80 } {
-        let mut dice = Dice(seed);
-        let text = processes(&mut dice);
-        let formula = formula(&mut dice, 2);
+        let mut rng = GraphRng(seed);
+        let text = processes(&mut rng);
+        let formula = formula(&mut rng, 2);
         let load = || load_as("promela", &text, &formula);
-        let Some(whole) = plain(load(), FiniteRunPolicy::Stutter) else { continue };
+        let Some(unreduced) = plain(load(), FiniteRunPolicy::Stutter) else { continue };
         for selection in &selections {
             for on_disk in [false, true] {
                 let Some(came) = check(load(), selection, on_disk) else { continue };
                 assert_eq!(
-                    came.is_violated, whole.is_violated,
+                    came.is_violated, unreduced.is_violated,
                     "{formula} {selection:?} on disk: {on_disk}\n{text}"
                 );
                 merged += u32::from(came.is_merged);
                 violated += u32::from(came.is_merged && came.is_violated);
-                fewer += u32::from(!came.is_violated && came.states < whole.states);
+                fewer += u32::from(!came.is_violated && came.states < unreduced.states);
             }
         }
     }
     assert!(merged >= 60 && violated >= 20 && fewer >= 10, "{merged} {violated} {fewer}");
 }
 
-/// The automaton reads `x` between the merged transitions, too, and is at another location then.
+/// The automaton reads `x` between the merged transitions, too, and changes its location there.
 #[test]
-fn locations_of_the_automaton_follow_the_transitions_as_written() {
+fn the_automaton_observes_each_merged_transition() {
     let model = "byte x
 active proctype P() {
   byte i
@@ -152,13 +152,13 @@ active proctype P() {
         let resumed = bench.run(&["resume", "d"]);
         assert_eq!(resumed.code, 1, "{}{}", resumed.out, resumed.err);
         let traced = bench.run(&["trace", "d"]);
-        assert!(traced.shows_a_run() && traced.out.contains("i = 2"), "{}", traced.out);
+        assert!(traced.shows_run() && traced.out.contains("i = 2"), "{}", traced.out);
         std::fs::remove_dir_all(bench.0.path().join("d")).unwrap();
     }
 }
 
 #[test]
-fn what_counts_repetitions_or_is_symmetric_or_fair_is_not_merged() {
+fn merging_is_rejected_with_stutter_sensitivity_symmetry_or_fairness() {
     let model = "byte x; active proctype P() { byte i; do :: i = 1; i = 0; x = 1 - x od }\n";
     let bench = Bench::of([("m.pml", model)]);
     let counts = bench.run(&["check", "m.pml", "--ltl", "X X X (x == 0)", "--reduce", "merge"]);

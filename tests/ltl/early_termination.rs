@@ -4,19 +4,19 @@
 use super::bench::Bench;
 use serde_json::Value;
 
-/// Forty thousand states.
+/// A model of more than 40,000 states.
 const WIDE: &str = "byte x, y;
 active proctype P() { do :: x < 200 -> x++ :: x == 200 -> x = 0 od }
 active proctype Q() { do :: y < 200 -> y++ :: y == 200 -> y = 0 od }
 never idle { do :: skip od }
 ";
-/// Ends where it is at 3.
+/// Ends when x is 3.
 const ENDS: &str = "byte x; active proctype P() { x = 1; x = 2; x = 3 }";
-/// Meets an error behind 2, or goes round.
+/// Ends in an error after 2, or repeats.
 const FAILS: &str = "byte x, a[2]; active proctype P() {
     do :: x < 2 -> x++ :: x == 2 -> a[x] = 1; x = 0 :: x == 1 -> x = 0 od }";
 
-/// Stopped at once, and gone on with on disk; twice, as what was decided stays so.
+/// Stops the check at once and resumes it on disk, twice: the result of the first session stays.
 fn on_disk(bench: &Bench, args: &[&str]) -> Value {
     let dir = format!("d{}", std::fs::read_dir(bench.0.path()).unwrap().count());
     let flags = ["--reduce", "none", "--max-states", "1", "--dir", &dir];
@@ -29,12 +29,12 @@ fn on_disk(bench: &Bench, args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_violation_is_found_in_the_level_in_which_the_automaton_accepts_whatever_follows() {
+fn a_violation_is_found_in_the_level_of_an_all_accepting_state() {
     let bench = Bench::of([("wide.pml", WIDE), ("ends.pml", ENDS), ("fails.pml", FAILS)]);
     let told = on_disk(&bench, &["wide.pml", "--ltl", "(x != 3) W (x == 202)"]);
     assert_eq!((&told["verdict"], &told["stage"]), (&"violated".into(), &"reaching states".into()));
     assert!(told["states"].as_u64().unwrap() < 100, "{told}");
-    // Nowhere is everything accepted by this one, and by this one only where nobody comes.
+    // The first automaton has no state that accepts every continuation; that of the second is unreachable.
     for (formula, verdict) in
         [("[]<> (x == 3)", "violated"), ("(x != 201) W (x == 202)", "verified")]
     {
@@ -46,7 +46,7 @@ fn a_violation_is_found_in_the_level_in_which_the_automaton_accepts_whatever_fol
 }
 
 #[test]
-fn there_has_to_be_a_run_on_from_where_everything_is_accepted() {
+fn an_all_accepting_state_needs_an_infinite_continuation() {
     let bench = Bench::of([("wide.pml", WIDE), ("ends.pml", ENDS), ("fails.pml", FAILS)]);
     let judged = [
         (&["ends.pml", "--ltl", "(x != 2) W (x == 202)"][..], "violated", "reaching states"),
@@ -56,7 +56,7 @@ fn there_has_to_be_a_run_on_from_where_everything_is_accepted() {
             "done",
         ),
         (&["fails.pml", "--ltl", "(x != 2) W (x == 202)"], "verified", "done"),
-        // From the first one no run goes on, but from others.
+        // No run continues from the first such state, but runs continue from others.
         (&["fails.pml", "--ltl", "(x != 1) W (x == 202)"], "violated", "done"),
     ];
     for (args, verdict, stage) in judged {
@@ -73,7 +73,7 @@ fn there_has_to_be_a_run_on_from_where_everything_is_accepted() {
 }
 
 #[test]
-fn an_automaton_that_accepts_nowhere_is_violated_by_no_run() {
+fn an_automaton_without_accepting_states_has_no_violating_run() {
     let bench = Bench::of([("wide.pml", WIDE)]);
     let told = bench.run(&["check", "wide.pml", "--ltl", "idle"]);
     assert_eq!(told.code, 0, "{}", told.err);

@@ -2,8 +2,8 @@
 
 use spillway::ltl::{Automaton, LtlConnective, LtlFormula};
 
-/// The letters of a word; behind the last comes that at `back`, again and again. A letter's bits are the propositions
-/// that hold.
+/// The letters of a word; the letter at `back` follows the last one. The bits of a letter are the propositions that
+/// hold.
 #[derive(Clone, Debug)]
 pub struct Lasso {
     pub letters: Vec<u64>,
@@ -15,7 +15,7 @@ impl Lasso {
         if at + 1 == self.letters.len() { self.back } else { at + 1 }
     }
 
-    /// All words of so many letters over so many propositions.
+    /// All words of this length over this number of propositions.
     pub fn all(length: usize, propositions: usize) -> Vec<Lasso> {
         let count = 1u64 << (propositions * length);
         let letter = |code: u64, at: usize| code >> (at * propositions) & ((1 << propositions) - 1);
@@ -27,12 +27,12 @@ impl Lasso {
             .collect()
     }
 
-    /// Whether the word makes the formula true.
+    /// Whether the word satisfies the formula.
     pub fn satisfies(&self, formula: &LtlFormula) -> bool {
         self.values(formula)[0]
     }
 
-    /// Where in the word the formula is true.
+    /// The values of the formula at the positions of the word.
     fn values(&self, formula: &LtlFormula) -> Vec<bool> {
         let positions = 0..self.letters.len();
         match formula {
@@ -90,7 +90,7 @@ impl Lasso {
         }
     }
 
-    /// Whether an automaton accepts it: whether an accepting state, at some position, comes back to itself there.
+    /// Whether an automaton accepts the word: whether some accepting state reaches itself at the same position.
     pub fn is_accepted_by(&self, automaton: &Automaton) -> bool {
         let length = self.letters.len();
         let next = |node: usize| {

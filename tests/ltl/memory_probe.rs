@@ -6,17 +6,17 @@ use spillway::search::liveness::in_memory::probe;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use spillway::{PackedSystem, SystemDescription as _, TransitionSystem};
 
-/// Counts by ones, twos or threes up to its end, where it stays; or, if it did not begin to count, goes to and fro.
-struct Deep {
+/// Counts by 1, 2 or 3 up to its end, where it stays. From 0 it may instead alternate between two states.
+struct DeepCounter {
     end: u32,
 }
 
-/// Where it goes to and fro.
+/// The first of the two alternating states.
 const ASIDE: u32 = 1 << 30;
 
-impl TransitionSystem for Deep {
+impl TransitionSystem for DeepCounter {
     type State = u32;
-    /// How far it counts; 0 if it goes aside, or to and fro.
+    /// The increment; 0 for a step to or between the alternating states.
     type Action = u32;
 
     fn initial(&self) -> Vec<u32> {
@@ -36,7 +36,7 @@ impl TransitionSystem for Deep {
     }
 }
 
-fn probed(deep: &Deep, accepts: impl Fn(u32) -> bool, limits: ProbeLimits) -> ProbeResult {
+fn probed(deep: &DeepCounter, accepts: impl Fn(u32) -> bool, limits: ProbeLimits) -> ProbeResult {
     let model = PackedSystem::new(deep);
     let number = |state: &[u8]| model.describe(state)[0].1.to_string().parse().unwrap();
     let accepts = |state: &[u8]| accepts(number(state));
@@ -56,19 +56,19 @@ fn probed(deep: &Deep, accepts: impl Fn(u32) -> bool, limits: ProbeLimits) -> Pr
 const LIMITS: ProbeLimits = ProbeLimits { states: 400_000, bytes: 1 << 30 };
 
 #[test]
-fn a_loop_beside_the_start_is_found_before_a_long_way_is_gone_to_its_end() {
-    let told = probed(&Deep { end: 10_000_000 }, |at| at >= ASIDE, LIMITS);
+fn a_cycle_near_the_start_is_found_before_a_long_path_ends() {
+    let told = probed(&DeepCounter { end: 10_000_000 }, |at| at >= ASIDE, LIMITS);
     let ProbeVerdict::Found(lasso) = told.found else { panic!("{:?}", told.found) };
     assert_eq!((lasso.states.len(), lasso.back), (3, 1));
     assert!(told.states <= LIMITS.states / 4 + 4, "{}", told.states);
 }
 
 #[test]
-fn where_few_states_are_all_they_are_counted_as_they_are() {
-    // More than are looked at first, and fewer than are looked at near the start.
+fn a_complete_probe_counts_each_state_once() {
+    // More states than the first attempt visits, and fewer than the attempt near the start.
     for end in [60_000, 90_000] {
-        let told = probed(&Deep { end }, |_| false, LIMITS);
-        // Three ways to count on from each, and two steps aside, and one from the start.
+        let told = probed(&DeepCounter { end }, |_| false, LIMITS);
+        // Three increments from each state, two steps between the alternating states, and one to them.
         let steps = 3 * (u64::from(end) + 1) + 2 + 1;
         assert_eq!(
             told,
@@ -81,21 +81,22 @@ fn where_few_states_are_all_they_are_counted_as_they_are() {
             }
         );
     }
-    // Fewer than are looked at first; more than are looked at near the start.
+    // Fewer states than the first attempt visits; more than the attempt near the start.
     for end in [10, 150_000] {
-        let told = probed(&Deep { end }, |_| false, LIMITS);
+        let told = probed(&DeepCounter { end }, |_| false, LIMITS);
         assert_eq!((told.found, told.states), (ProbeVerdict::None, u64::from(end) + 3));
-        let told = probed(&Deep { end }, |at| at == end, LIMITS);
+        let told = probed(&DeepCounter { end }, |at| at == end, LIMITS);
         assert!(matches!(told.found, ProbeVerdict::Found(_)), "{end}");
     }
-    let told = probed(&Deep { end: 10_000_000 }, |_| false, LIMITS);
+    let told = probed(&DeepCounter { end: 10_000_000 }, |_| false, LIMITS);
     assert_eq!(told.found, ProbeVerdict::Open);
 }
 
 #[test]
-fn no_more_states_are_kept_than_may_be() {
+fn a_probe_stays_within_its_state_limit() {
     for states in [10, 1000, 49_999, 50_000, 50_001, 70_000] {
-        let told = probed(&Deep { end: 10_000_000 }, |_| false, ProbeLimits { states, ..LIMITS });
+        let told =
+            probed(&DeepCounter { end: 10_000_000 }, |_| false, ProbeLimits { states, ..LIMITS });
         assert_eq!(told.found, ProbeVerdict::Open, "{states}");
         assert!(told.states <= states + 4, "{states}: {}", told.states);
     }

@@ -14,7 +14,7 @@ use spillway::session::{
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-/// A memory plan with this room for young runs.
+/// A memory plan with this many bytes for young runs.
 fn plan(young: u64) -> MemoryPlan {
     MemoryPlan {
         budget: 0,
@@ -72,7 +72,8 @@ fn search(product: &RandomProduct, young: u64, mut questions: u32) -> RoundsResu
     unreachable!("some session is long enough")
 }
 
-/// If a search finds no accepting cycle, the reduced product has none, and each of its cycles has a fully expanded state.
+/// If a search finds no accepting cycle, the reduced product has none, and each of its cycles has a fully expanded
+/// state.
 #[test]
 fn each_cycle_on_disk_has_a_fully_expanded_state() {
     let (mut none, mut found, mut reduced) = (0, 0, 0);
@@ -80,7 +81,7 @@ fn each_cycle_on_disk_has_a_fully_expanded_state() {
     for seed in 0..if is_large() { 5_000 } else { 120 } {
         let product = RandomProduct::of(seed);
         let whole = product.reduced(&|_| true);
-        // In little memory the states to expand fully are described.
+        // With little memory the states to expand fully are described by a predicate.
         let young = if seed % 8 == 0 { 1_000 } else { 100_000 };
         let questions = if seed % 3 == 0 { 1 } else { u32::MAX };
         let RoundsResult { outcome, round, sessions } = search(&product, young, questions);

@@ -1,9 +1,9 @@
-//! Whether a property counts repetitions of a state, decided on its automaton, against the words that its formula holds
-//! of. `SPILLWAY_LARGE` tries 5,000 formulas.
+//! Whether a property counts repetitions of a state (stutter invariance), decided on its automaton, compared with the
+//! words that satisfy its formula. `SPILLWAY_LARGE` tries 5,000 formulas.
 
-use super::formulas::{Chance, random};
-use super::reduced::load_as;
-use super::words::Lasso;
+use super::formulas::{FormulaRng, random};
+use super::lasso_words::Lasso;
+use super::liveness_reductions::load_as;
 use crate::support::is_large;
 use spillway::ltl::LtlFormula;
 use spillway::model::NotApplied;
@@ -11,15 +11,15 @@ use spillway::reduce::claim::NeverClaim;
 
 const MODEL: &str = "bool a, b; active proctype P() { do :: a = !a :: b = !b od }";
 
-/// The word with the letter at a position read twice; in the loop, in each round.
+/// The word with the letter at a position repeated; in the cycle, repeated in each round.
 fn repeated(word: &Lasso, at: usize) -> Lasso {
     let mut letters = word.letters.clone();
     letters.insert(at, letters[at]);
     Lasso { letters, back: word.back + usize::from(at < word.back) }
 }
 
-/// Whether the formula tells a word of at most four letters from the word with a letter repeated.
-fn tells_repetitions_apart(formula: &LtlFormula) -> bool {
+/// Whether the formula distinguishes a word of at most four letters from the word with a letter repeated.
+fn is_stutter_sensitive(formula: &LtlFormula) -> bool {
     (1..=4).flat_map(|length| Lasso::all(length, 2)).any(|word| {
         let holds = word.satisfies(formula);
         (0..word.letters.len()).any(|at| repeated(&word, at).satisfies(formula) != holds)
@@ -27,22 +27,22 @@ fn tells_repetitions_apart(formula: &LtlFormula) -> bool {
 }
 
 #[test]
-fn automata_of_formulas_count_repetitions_if_the_formulas_do() {
-    let mut chance = Chance(7);
+fn stutter_invariance_of_automata_equals_that_of_their_formulas() {
+    let mut rng = FormulaRng(7);
     let names = ["a", "b"].map(str::to_owned);
     let (mut counting, mut closed_with_next, mut large) = (0, 0, 0);
     for _ in 0..if is_large() { 5_000 } else { 400 } {
-        let operators = 1 + chance.below(5);
-        let formula = random(&mut chance, operators, 2);
+        let operators = 1 + rng.below(5);
+        let formula = random(&mut rng, operators, 2);
         let text = formula.with_names(&names).to_string();
         let check = load_as("promela", MODEL, &text);
         match NeverClaim::check_counts_no_repetitions(&check.model.interp) {
             Ok(()) => {
-                assert!(!tells_repetitions_apart(&formula), "{text}");
+                assert!(!is_stutter_sensitive(&formula), "{text}");
                 closed_with_next += u32::from(formula.has_next());
             }
             Err(NotApplied::CountsRepeatedStates) => {
-                assert!(tells_repetitions_apart(&formula), "{text}");
+                assert!(is_stutter_sensitive(&formula), "{text}");
                 counting += 1;
             }
             Err(NotApplied::AutomatonTooLarge) => large += 1,

@@ -1,10 +1,10 @@
-//! Early decisions: a run that violates a property whatever follows is shown up to that point. Also the reports of
-//! errors that a search for cycles finds.
+//! Early decisions: a counterexample ends where every continuation violates the property. Also the reports of errors
+//! that a search for cycles finds.
 
-use super::bench::{Bench, Told};
+use super::bench::{Bench, CommandOutput};
 use serde_json::{Value, json};
 
-/// Counts to 5 and back, as `A` likes.
+/// Process `A` counts to 5 and back, in any order.
 const COUNTS: &str = "
 byte x, y
 active proctype A() {
@@ -17,7 +17,7 @@ active proctype A() {
 ltl low { [] (x < 3) }
 ";
 
-/// The assertion fails where `x` is 2; no run has `x` at 3.
+/// The assertion fails if `x` is 2; no run has `x` at 3.
 const ASSERTS: &str = "
 byte x
 active proctype A() {
@@ -30,22 +30,22 @@ ltl low { [] (x < 3) }
 ";
 
 impl Bench {
-    /// The object that `check --json` of a model with a formula prints.
+    /// The object that `check --json` prints.
     fn object(&self, args: &[&str]) -> Value {
-        let Told { out, err, .. } = self.run(&[&["check", "--json"][..], args].concat());
+        let CommandOutput { out, err, .. } = self.run(&[&["check", "--json"][..], args].concat());
         serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}\n{out}{err}"))
     }
 }
 
 #[test]
-fn a_run_is_shown_to_the_state_from_which_nothing_can_mend_it() {
+fn a_counterexample_ends_where_every_continuation_violates() {
     let bench = Bench::of([("counts.pml", COUNTS)]);
     // Each `x++` or `x--` is two steps.
     let judged = [
         ("[] (x < 3)", 6, json!({"x": 3})),
         ("[] !(x == 5 && y == 1)", 12, json!({"x": 5, "y": 1})),
         ("(x < 4) W (y == 1)", 8, json!({"x": 4, "y": 0})),
-        // What is read in the next state does not hold.
+        // The next state decides these formulas.
         ("X (x == 1)", 1, json!({"x": 0})),
         ("[] (x == 1 -> X (x == 1))", 4, json!({"x": 2})),
         ("x == 1", 0, json!({"x": 0})),
@@ -60,7 +60,7 @@ fn a_run_is_shown_to_the_state_from_which_nothing_can_mend_it() {
         }
     }
     for (formula, steps, operands) in judged {
-        // A shortest run is one to such a state, too, and not one with the least loop behind it.
+        // A shortest run ends in such a state, too, even if another run has a shorter cycle.
         let told = bench.object(&["counts.pml", "--ltl", formula, "--shortest"]);
         let (run, shortened) = (&told["counterexample"], &told["shortened"]);
         assert_eq!((&run["loop_start"], &run["operands"]), (&Value::Null, &operands), "{formula}");
@@ -71,15 +71,16 @@ fn a_run_is_shown_to_the_state_from_which_nothing_can_mend_it() {
         assert_eq!(shortened["below"], found, "{formula}");
         let shorter = Some(steps).filter(|&steps| steps < found);
         assert_eq!(shortened["depth"], json!(shorter), "{formula}");
-        let Told { out, .. } = bench.run(&["check", "counts.pml", "--ltl", formula, "--shortest"]);
+        let CommandOutput { out, .. } =
+            bench.run(&["check", "counts.pml", "--ltl", formula, "--shortest"]);
         assert!(!out.contains("there may be a shorter one"), "{out}");
     }
 }
 
 #[test]
-fn the_text_and_the_trail_end_with_the_values() {
+fn the_text_and_the_trail_end_at_the_violation() {
     let bench = Bench::of([("counts.pml", COUNTS)]);
-    let Told { code, out, .. } = bench.run(&["check", "counts.pml", "--spin-trail", "t"]);
+    let CommandOutput { code, out, .. } = bench.run(&["check", "counts.pml", "--spin-trail", "t"]);
     assert_eq!(code, 1);
     assert!(!out.contains("<<<the loop starts here>>>"), "{out}");
     for words in
@@ -88,7 +89,7 @@ fn the_text_and_the_trail_end_with_the_values() {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
     let trail = std::fs::read_to_string(bench.0.path().join("t")).unwrap();
-    // No mark of SPIN's where a loop begins; a step has a line here, and the start has none.
+    // SPIN's mark of a cycle is absent. Each step has a line, the initial state has none.
     assert!(!trail.contains("-1:"), "{trail}");
     let told = bench.object(&["counts.pml"]);
     let steps = told["counterexample"]["steps"].as_array().unwrap().len();
@@ -96,9 +97,9 @@ fn the_text_and_the_trail_end_with_the_values() {
 }
 
 #[test]
-fn errors_are_looked_for_where_the_runs_that_meet_none_have_the_property() {
+fn errors_are_checked_after_a_property_that_holds_for_runs_without_errors() {
     let bench = Bench::of([("asserts.pml", ASSERTS)]);
-    let Told { code, out, err } = bench.run(&["check", "asserts.pml"]);
+    let CommandOutput { code, out, err } = bench.run(&["check", "asserts.pml"]);
     assert_eq!((code, &*err), (1, ""), "{out}");
     for words in [
         "asserts.pml: every run that meets no run-time error satisfies low\n",
@@ -117,16 +118,16 @@ fn errors_are_looked_for_where_the_runs_that_meet_none_have_the_property() {
     );
     let warned = "every run that meets no run-time error satisfies low";
     assert!(told["warnings"][0].as_str().unwrap().ends_with(warned), "{told}");
-    // Who names the formula asks about that alone.
-    let Told { code, out, .. } = bench.run(&["check", "asserts.pml", "--ltl", "low"]);
+    // `--ltl` selects the formula alone.
+    let CommandOutput { code, out, .. } = bench.run(&["check", "asserts.pml", "--ltl", "low"]);
     assert_eq!(code, 0);
     assert!(out.contains("ended in errors that were not checked\n"), "{out}");
 }
 
 #[test]
-fn errors_are_known_to_be_nowhere_where_all_states_were_come_to() {
+fn errors_count_as_checked_if_all_states_were_visited() {
     let safe = ASSERTS.replace("assert(x < 2)", "assert(x < 3)");
-    // Its automaton leaves a run where `x` is 1.
+    // Its automaton does not follow a run after `x` is 1.
     let leaves = safe.replace("[] (x < 3)", "<> (x == 1)");
     let stays = "
 byte x = 0;
@@ -146,7 +147,7 @@ system async;
     let all = || json!(["deadlocks", "assertions", "run-time errors"]);
     assert_eq!(checked(&["safe.pml", "--ltl", "(x < 3) U (x == 0)"]), (json!([]), all()));
     assert_eq!(checked(&["safe.pml", "--reduce", "dead"]).0, errors());
-    // What is said of states of a process is not looked for, errors are.
+    // Errors are checked, assertions about locations of a process are not.
     let of_states = checked(&["stays.dve", "--ltl", "[] (x < 2)"]);
     assert_eq!(of_states, (json!(["run-time errors"]), json!(["deadlocks", "assertions"])));
     for (args, code) in [
@@ -161,16 +162,16 @@ system async;
 }
 
 #[test]
-fn a_budget_that_is_too_small_is_refused_also_where_no_directory_is_needed() {
+fn a_memory_budget_below_the_minimum_is_rejected_without_a_directory() {
     let bench = Bench::of([("counts.pml", COUNTS)]);
-    let Told { code, err, .. } = bench.run(&["check", "counts.pml", "--memory", "2MiB"]);
+    let CommandOutput { code, err, .. } = bench.run(&["check", "counts.pml", "--memory", "2MiB"]);
     assert_eq!(code, 2);
     assert!(err.contains("a memory budget of 2MiB is too small: the minimum"), "{err}");
 }
 
-/// A start that ends in an error is a step that does.
+/// An error in a start state cuts off a transition.
 #[test]
-fn errors_of_starts_are_told_of() {
+fn errors_of_initial_states_are_reported() {
     let starts = "var x: 0..3; startstate x := 0; end; startstate error \"never so\"; x := 1; end;
 rule x < 3 ==> x := x + 1; end; rule x = 3 ==> x := 0; end;
 ";

@@ -1,7 +1,7 @@
 //! Temporal properties from users: formulas and automata in each language, shown by `explain`, and their error
 //! messages.
 
-use super::bench::{Bench, Told};
+use super::bench::{Bench, CommandOutput};
 
 const PROMELA: &str = "#define full (len(q) == 2)
 byte x, clash; chan q = [2] of { byte };
@@ -24,13 +24,13 @@ fn bench() -> Bench {
 }
 
 impl Bench {
-    fn explain(&self, model: &str, formula: &str) -> Told {
+    fn explain(&self, model: &str, formula: &str) -> CommandOutput {
         self.run(&["explain", model, "--ltl", formula])
     }
 }
 
 #[test]
-fn formulas_over_each_language_are_shown_as_automata_of_what_violates_them() {
+fn explain_shows_the_automaton_of_the_violating_runs_in_each_language() {
     let bench = bench();
     let shown = [
         ("m.pml", "[] (x < 3)", "2 states, 3 edges, terminal", "!(x < 3) -> 1"),
@@ -59,7 +59,7 @@ fn formulas_over_each_language_are_shown_as_automata_of_what_violates_them() {
 }
 
 #[test]
-fn automata_are_shown_for_other_tools() {
+fn explain_prints_automata_as_dot_and_hanoi() {
     let bench = bench();
     let args = ["explain", "m.dve", "--ltl", "[]<> x == 1", "--format"];
     let told = bench.run(&[&args[..], &["dot"]].concat());
@@ -69,7 +69,7 @@ fn automata_are_shown_for_other_tools() {
     );
     let told = bench.run(&[&args[..], &["hoa"]].concat());
     assert!(told.out.contains("AP: 1 \"x == 1\"\n") && told.out.contains("State: 1 {0}\n[!0] 1\n"));
-    // What is written is read again, as the same automaton.
+    // The printed text is read as the same automaton.
     bench.write("again.hoa", &told.out);
     let formula = bench.explain("m.dve", "[]<> x == 1").out;
     let again = bench.run(&["explain", "m.dve", "--automaton", "again.hoa"]);
@@ -79,7 +79,7 @@ fn automata_are_shown_for_other_tools() {
 }
 
 #[test]
-fn a_formula_that_nothing_violates_is_told() {
+fn a_formula_without_violating_runs_is_reported() {
     let bench = bench();
     let told = bench.explain("m.dve", "<> x == 1 || [] !(x == 1)");
     assert_eq!(told.code, 0, "{}", told.err);
@@ -87,7 +87,7 @@ fn a_formula_that_nothing_violates_is_told() {
 }
 
 #[test]
-fn mistakes_in_formulas_are_told_with_their_place() {
+fn errors_in_formulas_have_line_and_column() {
     let bench = bench();
     let mistakes = [
         (
@@ -145,7 +145,7 @@ fn mistakes_in_formulas_are_told_with_their_place() {
 }
 
 #[test]
-fn mistakes_in_automata_are_told_with_their_place() {
+fn errors_in_automata_have_line_and_column() {
     let bench = bench();
     let body = "--BODY--\nState: 0 {0}\n[0] 0\n--END--\n";
     let head = "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"x == 1\"\nAcceptance: 1 Inf(0)\n";

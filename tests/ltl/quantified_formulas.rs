@@ -2,10 +2,10 @@
 //! combination of its instances for each value.
 
 use super::bench::Bench;
-use super::formulas::Chance;
+use super::formulas::FormulaRng;
 use serde_json::Value;
 
-/// Nodes that wait for one thing, by their names or by numbers.
+/// Nodes that compete for one lock; the type of nodes is a scalarset or a range.
 fn model(nodes: &str) -> String {
     format!(
         "type Node: {nodes}; S: enum {{ idle, wants, has }};
@@ -19,46 +19,50 @@ fn model(nodes: &str) -> String {
     )
 }
 
-/// What is asked of a node `n`, or of two, with quantifiers that are written out by hand for the nodes 1 to 3.
-fn random(chance: &mut Chance, depth: usize, nodes: &[(String, String)]) -> (String, String) {
+/// A random formula about some nodes, and the same formula with its quantifiers expanded for the nodes 1 to 3.
+fn random_formula(
+    rng: &mut FormulaRng,
+    depth: usize,
+    nodes: &[(String, String)],
+) -> (String, String) {
     if depth == 0 {
-        let state = ["idle", "wants", "has"][chance.below(3)];
-        return match (chance.below(5), nodes) {
+        let state = ["idle", "wants", "has"][rng.below(3)];
+        return match (rng.below(5), nodes) {
             (0, _) | (_, []) => ("free".to_owned(), "free".to_owned()),
             _ => {
-                let (name, number) = &nodes[chance.below(nodes.len())];
+                let (name, number) = &nodes[rng.below(nodes.len())];
                 (format!("st[{name}] = {state}"), format!("st[{number}] = {state}"))
             }
         };
     }
-    let one = |chance: &mut Chance, sign: &str| {
-        let (quantified, by_hand) = random(chance, depth - 1, nodes);
+    let one = |rng: &mut FormulaRng, sign: &str| {
+        let (quantified, by_hand) = random_formula(rng, depth - 1, nodes);
         (format!("{sign} ({quantified})"), format!("{sign} ({by_hand})"))
     };
-    match chance.below(8) {
-        0 => one(chance, "[]"),
-        1 => one(chance, "<>"),
-        2 => one(chance, "!"),
+    match rng.below(8) {
+        0 => one(rng, "[]"),
+        1 => one(rng, "<>"),
+        2 => one(rng, "!"),
         3 | 4 => {
-            let sign = ["U", "&&", "||", "->", "V"][chance.below(5)];
+            let sign = ["U", "&&", "||", "->", "V"][rng.below(5)];
             let (left, right) =
-                (random(chance, depth - 1, nodes), random(chance, depth - 1, nodes));
+                (random_formula(rng, depth - 1, nodes), random_formula(rng, depth - 1, nodes));
             (
                 format!("({}) {sign} ({})", left.0, right.0),
                 format!("({}) {sign} ({})", left.1, right.1),
             )
         }
         _ => {
-            let (word, sign) = [("forall", " && "), ("exists", " || ")][chance.below(2)];
+            let (word, sign) = [("forall", " && "), ("exists", " || ")][rng.below(2)];
             let name = format!("n{}", nodes.len());
-            let before = chance.0;
+            let before = rng.0;
             let mut text = String::new();
             let by_hand: Vec<String> = (1..=3)
                 .map(|number| {
-                    chance.0 = before;
+                    rng.0 = before;
                     let mut inner = nodes.to_vec();
                     inner.push((name.clone(), number.to_string()));
-                    let (quantified, by_hand) = random(chance, depth - 1, &inner);
+                    let (quantified, by_hand) = random_formula(rng, depth - 1, &inner);
                     text = format!("{word} {name}: Node do <> ({quantified}) end");
                     format!("<> ({by_hand})")
                 })
@@ -69,13 +73,13 @@ fn random(chance: &mut Chance, depth: usize, nodes: &[(String, String)]) -> (Str
 }
 
 #[test]
-fn random_formulas_hold_where_they_do_written_out() {
+fn quantified_formulas_equal_their_expansions() {
     let model = model("1..3");
     let bench = Bench::of([("numbers.m", model.as_str())]);
-    let mut chance = Chance(8);
+    let mut rng = FormulaRng(8);
     let mut verdicts = [0, 0];
     for round in 0..120 {
-        let (quantified, by_hand) = random(&mut chance, 2 + round % 2, &[]);
+        let (quantified, by_hand) = random_formula(&mut rng, 2 + round % 2, &[]);
         if !quantified.contains("do") || by_hand.len() > 300 {
             continue;
         }
@@ -123,21 +127,21 @@ fn scalarsets_and_ranges_have_the_same_verdicts_and_counts() {
 }
 
 #[test]
-fn a_formula_about_each_value_leaves_symmetry_out() {
+fn a_quantified_temporal_formula_excludes_symmetry() {
     let names = model("scalarset(3)");
     let bench = Bench::of([("names.m", names.as_str())]);
     let formula = "forall n: Node do [] (st[n] = has -> <> st[n] = idle) end";
     let told = bench.run(&["check", "names.m", "--ltl", formula, "--reduce", "symmetry"]);
     let why = "symmetry is not applied: the formula distinguishes the elements of a scalarset";
     assert_eq!((told.code, told.err.as_str()), (0, &*format!("warning: {why}\n")), "{}", told.out);
-    // What is quantified within a proposition is symmetric.
+    // A quantifier within a proposition is symmetric.
     let formula = "[] <> forall n: Node do st[n] != has end";
     let told = bench.run(&["check", "names.m", "--ltl", formula, "--reduce", "symmetry"]);
     assert_eq!((told.code, told.err.as_str()), (0, ""), "{}", told.out);
 }
 
 #[test]
-fn mistakes_in_what_is_quantified_are_told() {
+fn errors_in_quantified_formulas_are_reported() {
     let names = model("scalarset(3)");
     let bench = Bench::of([("names.m", names.as_str())]);
     for (formula, said) in [
@@ -160,12 +164,12 @@ fn mistakes_in_what_is_quantified_are_told() {
 }
 
 #[test]
-fn a_search_on_disk_goes_on_with_it() {
+fn a_search_on_disk_keeps_a_quantified_formula() {
     let names = model("scalarset(3)");
     let bench = Bench::of([("names.m", names.as_str())]);
     let formula = "forall n: Node do [] (st[n] = wants -> <> st[n] = has) end";
     let asked = ["check", "names.m", "--ltl", formula, "--dir", "d", "--max-states", "1"];
     assert_eq!(bench.run(&asked).code, 3);
     let told = bench.run(&["resume", "d"]);
-    assert!(told.code == 1 && told.shows_a_run(), "{}{}", told.out, told.err);
+    assert!(told.code == 1 && told.shows_run(), "{}{}", told.out, told.err);
 }

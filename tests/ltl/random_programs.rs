@@ -4,8 +4,8 @@
 //!
 //! `SPILLWAY_LARGE` runs more cases, which take minutes.
 
-use super::formulas::{self, Chance};
-use super::swept::{Means, STAGES, Subject};
+use super::disk_search::{CycleSearchInput, STAGES, SearchSettings};
+use super::formulas::{self, FormulaRng};
 use crate::generated::questions::condition;
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
@@ -29,39 +29,39 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-type Tried<T> = Result<T, TestCaseError>;
+type TestResult<T> = Result<T, TestCaseError>;
 
 /// Products with more states are not searched.
 const STATES_MAX: usize = 600;
 
-/// An automaton of up to five states over some propositions, all of whose edges ask little, as else runs would end.
-fn automaton(chance: &mut Chance, propositions: usize) -> Automaton {
-    let count = 1 + chance.below(5);
-    // Forwards, so that there are several components, of all classes.
-    let is_ordered = chance.below(2) == 0;
+/// An automaton of up to five states. Its edges have weak conditions, because strong ones would end most runs.
+fn automaton(rng: &mut FormulaRng, propositions: usize) -> Automaton {
+    let count = 1 + rng.below(5);
+    // Edges lead forwards, so that there are several components of all classes.
+    let is_ordered = rng.below(2) == 0;
     let states = (0..count).map(|at| {
-        let edges = (0..1 + chance.below(3)).map(|_| {
-            let to = match is_ordered && chance.below(4) > 0 {
-                true => (at + chance.below(2)).min(count - 1),
-                false => chance.below(count),
+        let edges = (0..1 + rng.below(3)).map(|_| {
+            let to = match is_ordered && rng.below(4) > 0 {
+                true => (at + rng.below(2)).min(count - 1),
+                false => rng.below(count),
             };
-            let cube = match chance.below(3) {
+            let cube = match rng.below(3) {
                 0 => Cube::default(),
-                _ => Cube::literal(chance.below(propositions), chance.below(2) == 0),
+                _ => Cube::literal(rng.below(propositions), rng.below(2) == 0),
             };
             AutomatonEdge { cube, to }
         });
         let edges = edges.collect();
-        AutomatonState { accepts: chance.below(5) < 2, edges }
+        AutomatonState { accepts: rng.below(5) < 2, edges }
     });
     Automaton { propositions: Vec::new(), states: states.collect() }
 }
 
-/// Has a program watched by what accepts the runs that violate a random formula, or by a random automaton; nothing if
-/// nothing violates it.
+/// Adds a claim to a program: the automaton of the runs that violate a random formula, or a random automaton. `None` if
+/// the automaton is empty.
 fn watched(mut program: Program, seed: u64) -> Option<(Program, FiniteRunPolicy)> {
-    let (mut random, mut chance) = (Random::new(seed), Chance(seed));
-    let count = 1 + chance.below(3);
+    let (mut random, mut rng) = (Random::new(seed), FormulaRng(seed));
+    let count = 1 + rng.below(3);
     let proposition = |at: usize, random: &mut Random| Proposition {
         text: format!("p{at}"),
         condition: condition(&program, random),
@@ -69,15 +69,15 @@ fn watched(mut program: Program, seed: u64) -> Option<(Program, FiniteRunPolicy)
     let propositions: Vec<Proposition> =
         (0..count).map(|at| proposition(at, &mut random)).collect();
     let names = propositions.iter().map(|it| it.text.clone()).collect();
-    let ended = match chance.below(3) {
+    let ended = match rng.below(3) {
         0 => FiniteRunPolicy::Ignored,
         _ => FiniteRunPolicy::Stutter,
     };
-    let automaton = match chance.below(5) {
-        0..3 => Automaton { propositions: names, ..automaton(&mut chance, count) },
+    let automaton = match rng.below(5) {
+        0..3 => Automaton { propositions: names, ..automaton(&mut rng, count) },
         _ => {
-            let operators = 1 + chance.below(6);
-            let formula = formulas::random(&mut chance, operators, count);
+            let operators = 1 + rng.below(6);
+            let formula = formulas::random(&mut rng, operators, count);
             translate(&LtlFormula::Not(Box::new(formula)), names).ok()?
         }
     };
@@ -90,25 +90,25 @@ fn watched(mut program: Program, seed: u64) -> Option<(Program, FiniteRunPolicy)
     Some((program, ended))
 }
 
-/// The plain answer.
+/// The result of the plain search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Answer {
+struct ExpectedResult {
     states: u64,
     transitions: u64,
     has_cycle: bool,
 }
 
-/// A product, all of it.
-struct Explored {
+/// A product with all its states.
+struct ExploredProduct {
     states: Vec<Vec<u8>>,
     transitions: u64,
-    /// Where from, where to, and to whom that is fair; to nobody where that is not asked.
+    /// Source, target, and the processes the edge is fair to. The set is empty without fairness.
     edges: Vec<(usize, usize, ProcessSet)>,
 }
 
-impl Explored {
-    /// All states of a product, if these are not too many.
-    fn of(product: &ClaimProduct<'_>, fair: Option<&FairProduct<'_>>) -> Option<Explored> {
+impl ExploredProduct {
+    /// Explores all states of a product. `None` if there are too many.
+    fn of(product: &ClaimProduct<'_>, fair: Option<&FairProduct<'_>>) -> Option<ExploredProduct> {
         let (mut numbers, mut states): (HashMap<Vec<u8>, usize>, Vec<Vec<u8>>) = Default::default();
         let mut number = |state: &[u8], states: &mut Vec<Vec<u8>>| {
             *numbers.entry(state.to_vec()).or_insert_with(|| {
@@ -143,15 +143,15 @@ impl Explored {
             }
             next += 1;
         }
-        Some(Explored { states, transitions, edges })
+        Some(ExploredProduct { states, transitions, edges })
     }
 
-    /// Whether some component has a cycle, an accepting state, and for each of so many processes a step that is fair to it.
+    /// Whether some component has a cycle, an accepting state and, for each process, a step that is fair to it.
     fn has_cycle(&self, accepts: &dyn Fn(&[u8]) -> bool, processes: usize) -> bool {
         let edges: Vec<(usize, usize)> =
             self.edges.iter().map(|&(from, to, _)| (from, to)).collect();
         let of = components(self.states.len(), &edges);
-        // Of a component without a step, nothing.
+        // A component without a step has no entry.
         let mut left_out = vec![None; self.states.len()];
         for &(from, _, set) in self.edges.iter().filter(|&&(from, to, _)| of[from] == of[to]) {
             let left = left_out[of[from]].get_or_insert(ProcessSet::first(processes));
@@ -162,7 +162,7 @@ impl Explored {
     }
 }
 
-/// Whether no cycle of the components that have accepting cycles is without an accepting location.
+/// Whether each cycle of the components with accepting cycles has an accepting location.
 fn is_weak(claim: &Claim) -> bool {
     let accepts: Vec<bool> = claim.locations.values().map(|it| it.accepting).collect();
     let edges = claim.moves.iter().map(|it| (it.from.index(), it.to.index()));
@@ -182,7 +182,7 @@ fn is_weak(claim: &Claim) -> bool {
     turns(&plain).1.is_empty()
 }
 
-/// What was tried.
+/// Counts of the cases tried.
 #[derive(Default)]
 struct Census(RefCell<BTreeMap<String, u64>>);
 
@@ -196,21 +196,21 @@ impl Census {
     }
 }
 
-/// A product, what is accepting in it, and the plain answer.
+/// A product, its acceptance, and the result of the plain search.
 struct Trial<'a> {
     product: &'a ClaimProduct<'a>,
-    /// Where runs are to be fair.
+    /// Set if only fair runs are checked.
     fair: Option<&'a FairProduct<'a>>,
-    subject: Subject<'a>,
-    answer: Answer,
+    subject: CycleSearchInput<'a>,
+    answer: ExpectedResult,
     census: &'a Census,
 }
 
 impl Trial<'_> {
-    /// Whether what was found is right, and the states that were reached are all.
-    fn is_right(&self, disk: &dyn Disk, found: &ProbeVerdict) -> Tried<()> {
+    /// Checks the verdict, the counterexample and the counts.
+    fn check_result(&self, disk: &dyn Disk, found: &ProbeVerdict) -> TestResult<()> {
         let outcome = SavedSearch::load(disk).unwrap().outcome().unwrap();
-        let answer = Answer {
+        let answer = ExpectedResult {
             states: outcome.states(),
             transitions: outcome.counters.transitions,
             has_cycle: matches!(found, ProbeVerdict::Found(_)),
@@ -226,11 +226,11 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// In any buffers and shards, by any threads, in one sitting and in many it is the same.
-    fn is_the_same_in_sittings(&self, chance: &mut Chance) -> Tried<(ProbeVerdict, u32)> {
+    /// Checks that buffers, shards, threads and sessions do not change the result.
+    fn check_sessions(&self, rng: &mut FormulaRng) -> TestResult<(ProbeVerdict, u32)> {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = self.subject.search(&disk, Means::WHOLE, &mut |_| {}).unwrap();
-        self.is_right(&*disk, &expected.0)?;
+        let expected = self.subject.search(&disk, SearchSettings::UNLIMITED, &mut |_| {}).unwrap();
+        self.check_result(&*disk, &expected.0)?;
         let saved = SavedCycleSearch::load(&*disk).unwrap();
         let region: u64 = saved.region.iter().map(|it| it.at.keys).sum();
         let sort = match (region, self.subject.is_weak) {
@@ -243,42 +243,48 @@ impl Trial<'_> {
             self.census.add(format!("{of_fair}{what}"), counts);
         }
         self.census.add("swept often", expected.1 > 8);
-        let means = Means {
-            threads: 1 + chance.below(2),
-            buffer: 1 + chance.below(30) as u64,
-            shard_states: 1 + chance.below(40) as u64,
-            reached: 1 + chance.below(1 + self.answer.states as usize) as u64,
-            sitting: 1,
+        let settings = SearchSettings {
+            threads: 1 + rng.below(2),
+            buffer: 1 + rng.below(30) as u64,
+            shard_states: 1 + rng.below(40) as u64,
+            reached: 1 + rng.below(1 + self.answer.states as usize) as u64,
+            session_sweeps: 1,
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let mut grows = false;
         let mut tell = |stage| grows |= stage == "reaching from accepting states";
-        let found = self.subject.search(&disk, means, &mut tell).unwrap();
-        self.is_right(&*disk, &found.0)?;
+        let found = self.subject.search(&disk, settings, &mut tell).unwrap();
+        self.check_result(&*disk, &found.0)?;
         prop_assert_eq!(&found, &expected);
         prop_assert!(!(grows && self.subject.is_weak && self.fair.is_none()), "to trim is enough");
         Ok(expected)
     }
 
-    /// Where the disk fails in any stage, the search goes on from its last checkpoint to the same end.
-    fn survives_faults(&self, expected: &(ProbeVerdict, u32), chance: &mut Chance) -> Tried<()> {
-        let means = Means { threads: 1, buffer: 9, shard_states: 30, reached: 40, sitting: 2 };
+    /// Checks that the search resumes from its last checkpoint after a disk fault in each stage.
+    fn check_faults(&self, expected: &(ProbeVerdict, u32), rng: &mut FormulaRng) -> TestResult<()> {
+        let settings = SearchSettings {
+            threads: 1,
+            buffer: 9,
+            shard_states: 30,
+            reached: 40,
+            session_sweeps: 2,
+        };
         let disk = Arc::new(FaultDisk::new());
         let shared: Arc<dyn Disk> = disk.clone();
         let (mut stages, mut before) = (Vec::new(), 0);
         self.subject
-            .search(&shared, means, &mut |stage| {
+            .search(&shared, settings, &mut |stage| {
                 let now = disk.operations();
                 stages.push((stage, std::mem::replace(&mut before, now)..now));
             })
             .unwrap();
         for stage in STAGES {
             let sittings: Vec<_> = stages.iter().filter(|(it, _)| *it == stage).collect();
-            let Some((_, range)) = sittings.get(chance.below(sittings.len().max(1))) else {
+            let Some((_, range)) = sittings.get(rng.below(sittings.len().max(1))) else {
                 continue;
             };
-            let at = range.start + chance.below((range.end - range.start).max(1) as usize) as u64;
-            let kind = chance.below(3);
+            let at = range.start + rng.below((range.end - range.start).max(1) as usize) as u64;
+            let kind = rng.below(3);
             let plan = match (FaultPlan::new().seed(at), kind) {
                 (plan, 0) => plan.crash_at(at),
                 (plan, 1) => plan.io_error_at(at),
@@ -286,24 +292,24 @@ impl Trial<'_> {
             };
             let failing = Arc::new(FaultDisk::with_faults(plan));
             let shared: Arc<dyn Disk> = failing.clone();
-            let told = self.subject.search(&shared, means, &mut |_| {});
-            // What fails may be a removal that nothing depends on.
+            let told = self.subject.search(&shared, settings, &mut |_| {});
+            // The failed operation may be a removal that nothing depends on.
             prop_assert!(told.is_err() || told.as_ref().unwrap() == expected);
             self.census.add(format!("failed while {stage}"), told.is_err());
-            let disk: Arc<dyn Disk> = Arc::new(match chance.below(2) {
+            let disk: Arc<dyn Disk> = Arc::new(match rng.below(2) {
                 0 => failing.restart(),
                 _ => failing.reboot(at),
             });
-            let found = self.subject.search(&disk, means, &mut |_| {}).unwrap();
+            let found = self.subject.search(&disk, settings, &mut |_| {}).unwrap();
             prop_assert_eq!(&found, expected, "{}: operation {}", stage, at);
-            self.is_right(&*disk, &found.0)?;
+            self.check_result(&*disk, &found.0)?;
         }
         Ok(())
     }
 }
 
-/// That the loop of a run is fair to all, by the steps that the reference semantics has.
-fn is_fair(fair: &FairProduct<'_>, lasso: &Lasso) -> Tried<()> {
+/// Checks by the reference semantics that the cycle of a lasso is fair to all processes.
+fn is_fair(fair: &FairProduct<'_>, lasso: &Lasso) -> TestResult<()> {
     let mut left_out = ProcessSet::first(fair.processes());
     let round = lasso.states[lasso.back..].iter().chain([&lasso.states[lasso.back]]);
     let round: Vec<&Vec<u8>> = round.collect();
@@ -319,19 +325,20 @@ fn is_fair(fair: &FairProduct<'_>, lasso: &Lasso) -> Tried<()> {
     Ok(())
 }
 
-fn is_judged_right(program: Program, seed: u64, census: &Census) -> Tried<()> {
-    let of_processes = Program { actions: Arena::new(), ..program.clone() };
+fn check_program(program: Program, seed: u64, census: &Census) -> TestResult<()> {
+    let process_actions = Program { actions: Arena::new(), ..program.clone() };
     let actions = program.actions.values().filter(|it| it.edge.is_some());
-    let of_processes = actions.fold(of_processes, |mut program, action| {
+    let process_actions = actions.fold(process_actions, |mut program, action| {
         program.actions.push(action.clone());
         program
     });
-    is_judged_so(program, Fairness::None, seed, census)?;
-    is_judged_so(of_processes, Fairness::Weak, seed, census)
+    check_runs(program, Fairness::None, seed, census)?;
+    check_runs(process_actions, Fairness::Weak, seed, census)
 }
 
-/// All runs of a program, or those that are fair: where all move at once, or there is no process, nothing is said of these.
-fn is_judged_so(program: Program, fairness: Fairness, seed: u64, census: &Census) -> Tried<()> {
+/// Checks all runs of a program, or its fair runs. Synchronous programs and programs without processes have no fair
+/// runs.
+fn check_runs(program: Program, fairness: Fairness, seed: u64, census: &Census) -> TestResult<()> {
     let Some((program, ended)) = watched(program, seed) else { return Ok(()) };
     let Ok(interp) = Interp::new(program) else { return Ok(()) };
     let product = &NeverClaim::of(&interp).unwrap().over_infinite_runs(ended).with(&interp);
@@ -348,19 +355,19 @@ fn is_judged_so(program: Program, fairness: Fairness, seed: u64, census: &Census
     if fair.is_some() && processes == 0 {
         return Ok(());
     }
-    let Some(explored) = Explored::of(product, fair) else { return Ok(()) };
+    let Some(explored) = ExploredProduct::of(product, fair) else { return Ok(()) };
     let parts = AcceptingComponents::of(product.claim());
     prop_assert_eq!(parts.are_weak(), is_weak(product.claim()));
     let component = |state: &[u8]| parts.component(product.location(state));
     let accepts = |state: &[u8]| product.is_accepting(state);
-    let answer = Answer {
+    let answer = ExpectedResult {
         states: explored.states.len() as u64,
         transitions: explored.transitions,
         has_cycle: explored.has_cycle(&accepts, processes),
     };
     let is_unfair = !answer.has_cycle && explored.has_cycle(&accepts, 0);
     census.add("violated, but not by fair runs", is_unfair);
-    let subject = Subject {
+    let subject = CycleSearchInput {
         model: product,
         component: &component,
         accepts: &accepts,
@@ -368,20 +375,20 @@ fn is_judged_so(program: Program, fairness: Fairness, seed: u64, census: &Census
         fair: fair.map(|it| it as &dyn FairSteps),
     };
     let trial = Trial { product, fair, subject, answer, census };
-    let mut chance = Chance(seed ^ 1 << 40);
-    let expected = trial.is_the_same_in_sittings(&mut chance)?;
-    // Most searches are alike in this; those with more sweeps have more stages.
-    match expected.1 > 4 || chance.below(8) == 0 {
-        true => trial.survives_faults(&expected, &mut chance),
+    let mut rng = FormulaRng(seed ^ 1 << 40);
+    let expected = trial.check_sessions(&mut rng)?;
+    // Most searches take few sweeps; those with more have more stages.
+    match expected.1 > 4 || rng.below(8) == 0 {
+        true => trial.check_faults(&expected, &mut rng),
         false => Ok(()),
     }
 }
 
 #[test]
-fn random_programs_are_judged_on_disk_as_in_memory() {
+fn verdicts_on_random_programs_on_disk_equal_those_in_memory() {
     let census = Census::default();
     try_all(600, (programs(), any::<u32>()), |(Generated(program), seed)| {
-        is_judged_right(program, seed.into(), &census)
+        check_program(program, seed.into(), &census)
     });
     println!("{:?}", census.0.borrow());
     for (what, least) in [

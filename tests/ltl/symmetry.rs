@@ -2,56 +2,56 @@
 //! random Murphi models. Counterexamples are runs of the unreduced product.
 
 use super::bench::Bench;
-use super::digraph::Dice;
-use super::reduced::{load_as, plain, reduced};
+use super::digraph::GraphRng;
+use super::liveness_reductions::{load_as, plain, reduced};
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, scalarsets};
 use serde_json::Value;
 use spillway::reduce::ReductionSelection;
 use spillway::reduce::claim::FiniteRunPolicy;
 
-/// How many elements the scalarset of random models has.
+/// The elements of the scalarset of random models.
 const ELEMENTS: usize = 3;
 
-/// What is tried on each model.
+/// The reductions that are tried on each model.
 fn reductions() -> [ReductionSelection; 3] {
     let exact = scalarsets("exact");
     let with_passes = both(&exact, &bisimilar());
     [exact, scalarsets("fast"), with_passes].map(|it| it.selection)
 }
 
-/// What an element `p` may be asked.
-fn local(dice: &mut Dice) -> String {
-    match dice.below(6) {
-        0..3 => format!("at[p] = {}", dice.below(3)),
+/// A condition on an element `p`.
+fn local_condition(rng: &mut GraphRng) -> String {
+    match rng.below(6) {
+        0..3 => format!("at[p] = {}", rng.below(3)),
         3 => "mine[p]".to_owned(),
         4 => "!isundefined(owner) & owner = p".to_owned(),
         _ => "!isundefined(link[p]) & link[p] = p".to_owned(),
     }
 }
 
-/// What may be asked of all of the state.
-fn global(dice: &mut Dice) -> String {
-    match dice.below(4) {
+/// A condition on the whole state.
+fn global_condition(rng: &mut GraphRng) -> String {
+    match rng.below(4) {
         0 => "isundefined(owner)".to_owned(),
         1 => "!isundefined(owner) & !isundefined(link[owner]) & link[owner] != owner".to_owned(),
-        _ => format!("g = {}", dice.below(3)),
+        _ => format!("g = {}", rng.below(3)),
     }
 }
 
-fn question(dice: &mut Dice) -> String {
-    match dice.below(5) {
-        0 | 1 => format!("exists p: P do {} end", local(dice)),
-        2 => format!("forall p: P do !({}) end", local(dice)),
-        3 => format!("exists p: P do {} & {} end", local(dice), local(dice)),
-        _ => global(dice),
+fn question(rng: &mut GraphRng) -> String {
+    match rng.below(5) {
+        0 | 1 => format!("exists p: P do {} end", local_condition(rng)),
+        2 => format!("forall p: P do !({}) end", local_condition(rng)),
+        3 => format!("exists p: P do {} & {} end", local_condition(rng), local_condition(rng)),
+        _ => global_condition(rng),
     }
 }
 
-fn effect(dice: &mut Dice) -> String {
-    match dice.below(9) {
-        0..3 => format!("at[p] := {};", dice.below(3)),
-        3 => format!("g := {};", dice.below(3)),
+fn effect(rng: &mut GraphRng) -> String {
+    match rng.below(9) {
+        0..3 => format!("at[p] := {};", rng.below(3)),
+        3 => format!("g := {};", rng.below(3)),
         4 => "owner := p;".to_owned(),
         5 => "undefine owner;".to_owned(),
         6 => "mine[p] := !mine[p];".to_owned(),
@@ -60,29 +60,29 @@ fn effect(dice: &mut Dice) -> String {
     }
 }
 
-/// A model whose rules are those of elements, some of them of pairs.
-fn model(dice: &mut Dice) -> String {
+/// A model whose rules concern elements or pairs of elements.
+fn model(rng: &mut GraphRng) -> String {
     let mut text = format!(
         "type P: scalarset({ELEMENTS}); S: 0..2;
         var at: array [P] of S; mine: array [P] of boolean; link: array [P] of P; g: S; owner: P;
         startstate for p: P do at[p] := 0; mine[p] := false; undefine link[p]; end; g := 0; undefine owner; end;\n"
     );
-    if dice.below(3) == 0 {
+    if rng.below(3) == 0 {
         text += "ruleset p: P do startstate for q: P do at[q] := 1; mine[q] := false; undefine link[q]; end;
             at[p] := 0; g := 1; owner := p; end; end;\n";
     }
-    for number in 0..3 + dice.below(4) {
-        let guard = match dice.below(6) {
+    for number in 0..3 + rng.below(4) {
+        let guard = match rng.below(6) {
             _ if number == 0 => "at[p] = 0".to_owned(),
-            0 => local(dice),
-            1 => format!("({}) & ({})", local(dice), global(dice)),
-            _ => format!("at[p] = {}", dice.below(3)),
+            0 => local_condition(rng),
+            1 => format!("({}) & ({})", local_condition(rng), global_condition(rng)),
+            _ => format!("at[p] = {}", rng.below(3)),
         };
-        let effects: String = (0..1 + dice.below(3)).map(|_| effect(dice)).collect();
-        text += &match dice.below(4) {
+        let effects: String = (0..1 + rng.below(3)).map(|_| effect(rng)).collect();
+        text += &match rng.below(4) {
             0 => format!(
                 "ruleset p: P; q: P do rule \"pair {number}\" p != q & ({guard}) ==> at[q] := {}; link[p] := q; {effects} end; end;\n",
-                dice.below(3)
+                rng.below(3)
             ),
             _ => format!("ruleset p: P do rule \"one {number}\" {guard} ==> {effects} end; end;\n"),
         };
@@ -90,13 +90,13 @@ fn model(dice: &mut Dice) -> String {
     text
 }
 
-/// A formula, also of the next state.
-fn formula(dice: &mut Dice, depth: usize) -> String {
+/// A random formula, with the next operator.
+fn formula(rng: &mut GraphRng, depth: usize) -> String {
     if depth == 0 {
-        return format!("({})", question(dice));
+        return format!("({})", question(rng));
     }
-    let [one, other] = [formula(dice, depth - 1), formula(dice, depth - 1)];
-    match dice.below(9) {
+    let [one, other] = [formula(rng, depth - 1), formula(rng, depth - 1)];
+    match rng.below(9) {
         0 => format!("(! {one})"),
         1 | 2 => format!("([] {one})"),
         3 | 4 => format!("(<> {one})"),
@@ -107,25 +107,25 @@ fn formula(dice: &mut Dice, depth: usize) -> String {
     }
 }
 
-/// What random models came to.
+/// Counts over the random models.
 #[derive(Debug, Default)]
 struct Census {
     asked: u32,
     violated: u32,
     fewer: [u32; 3],
-    /// Where judging the formula may fail.
+    /// The reduction is rejected because evaluating the formula may fail.
     refused: u32,
     on_disk: u32,
 }
 
-/// Whether each reduction has the verdict that there is without.
-fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
+/// Asserts that each reduction keeps the verdict of the unreduced product.
+fn check_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
     let ended =
         [FiniteRunPolicy::Stutter, FiniteRunPolicy::Ignored][usize::from(census.asked % 3 == 2)];
     let load = || load_as("murphi", text, asked);
-    let Some(whole) = plain(load(), ended) else { return };
+    let Some(unreduced) = plain(load(), ended) else { return };
     census.asked += 1;
-    census.violated += u32::from(whole.is_violated);
+    census.violated += u32::from(unreduced.is_violated);
     for (number, reduce) in reductions().into_iter().enumerate() {
         let watched = load().reduced(reduce.clone(), ended);
         let refused = watched.model.searched().stack().refusals().len() as u32;
@@ -133,12 +133,18 @@ fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
         for on_disk in [false, true].into_iter().take(1 + usize::from(disk)) {
             let found = reduced(&watched, ended, on_disk);
             let told = || format!("{asked} {ended:?} {reduce:?} on disk: {on_disk}\n{text}");
-            assert_eq!(found.is_violated, whole.is_violated, "{}", told());
-            // A loop may come back to a state that is only alike.
-            assert!(found.least <= whole.least, "{:?} {:?}: {}", found.least, whole.least, told());
-            if !whole.is_violated {
-                assert!(found.states <= whole.states, "{}", told());
-                census.fewer[number] += u32::from(found.states < whole.states);
+            assert_eq!(found.is_violated, unreduced.is_violated, "{}", told());
+            // A cycle may close at a symmetric state.
+            assert!(
+                found.least_steps <= unreduced.least_steps,
+                "{:?} {:?}: {}",
+                found.least_steps,
+                unreduced.least_steps,
+                told()
+            );
+            if !unreduced.is_violated {
+                assert!(found.states <= unreduced.states, "{}", told());
+                census.fewer[number] += u32::from(found.states < unreduced.states);
             }
             census.on_disk += u32::from(on_disk);
         }
@@ -146,14 +152,14 @@ fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
 }
 
 #[test]
-fn random_models_keep_what_formulas_say_of_them() {
+fn symmetry_keeps_the_verdicts_of_random_models() {
     let mut census = Census::default();
     for seed in 0..200 {
-        let mut dice = Dice(seed);
-        let text = model(&mut dice);
+        let mut rng = GraphRng(seed);
+        let text = model(&mut rng);
         for number in 0..4 {
-            let asked = formula(&mut dice, 1 + number % 2);
-            keep_the_verdict(&text, &asked, seed % 20 == 0, &mut census);
+            let asked = formula(&mut rng, 1 + number % 2);
+            check_verdict(&text, &asked, seed % 20 == 0, &mut census);
         }
     }
     println!("{census:?}");
@@ -162,7 +168,7 @@ fn random_models_keep_what_formulas_say_of_them() {
     assert!(refused < asked && fewer.iter().all(|&it| it > 0), "{refused} {fewer:?}");
 }
 
-/// A token goes round, and nobody ever has it for good.
+/// A token moves around a ring, and no element keeps it.
 const RING: &str = "type P: scalarset(5); var at: array [P] of 0..2; after: array [P] of P; token: P;
 startstate for p: P do at[p] := 0; undefine after[p]; end; undefine token; end;
 ruleset p: P do rule \"first\" isundefined(token) ==> token := p; after[p] := p; end; end;
@@ -175,8 +181,8 @@ ruleset p: P do
 end;
 ";
 
-/// What is asked of it, and whether it holds.
-const ASKED: [(&str, bool); 6] = [
+/// Formulas, and whether they hold.
+const RING_FORMULAS: [(&str, bool); 6] = [
     (
         "[] (forall p: P do at[p] = 0 end | exists p: P do at[p] != 0 & !isundefined(token) & token = p end)",
         true,
@@ -189,9 +195,9 @@ const ASKED: [(&str, bool); 6] = [
 ];
 
 #[test]
-fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
+fn a_cycle_of_symmetric_states_is_shown_in_the_original_model() {
     let bench = Bench::of([("ring.m", RING)]);
-    for (formula, holds) in ASKED {
+    for (formula, holds) in RING_FORMULAS {
         let ask = |command: &[&str]| {
             let told = bench.run(command);
             assert_eq!((told.code, &*told.err), (i32::from(!holds), ""), "{formula} {command:?}");
@@ -200,7 +206,7 @@ fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
         let check =
             |more: &[&str]| ask(&[&["check", "ring.m", "--ltl", formula, "--json"], more].concat());
         let states = |of: &Value| of["states"].as_u64().unwrap();
-        let whole = check(&["--reduce", "none"]);
+        let unreduced = check(&["--reduce", "none"]);
         for (name, more) in [
             ("symmetry exact", &["--reduce", "symmetry"]),
             ("symmetry fast", &["--symmetry", "fast"]),
@@ -208,7 +214,7 @@ fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
             let fewer = check(more);
             let names = fewer["reductions"].as_array().unwrap();
             assert!(names.contains(&name.into()), "{names:?}");
-            assert!(!holds || states(&fewer) < states(&whole), "{formula} {more:?}");
+            assert!(!holds || states(&fewer) < states(&unreduced), "{formula} {more:?}");
         }
         let by = ["--reduce", "symmetry,dead", "--max-states", "1", "--dir", "d"];
         let begun = bench.run(&[&["check", "ring.m", "--ltl", formula], &by[..]].concat());
@@ -220,11 +226,11 @@ fn a_loop_among_states_that_are_alike_is_shown_as_it_comes_back() {
 }
 
 #[test]
-fn a_loop_is_gone_round_until_it_comes_back_with_the_names_that_it_began_with() {
+fn a_cycle_is_repeated_until_the_names_of_its_elements_recur() {
     let bench = Bench::of([("ring.m", RING)]);
     let formula = "[]<> !(forall p: P do !isundefined(after[p]) & after[p] != p end)";
     let told = bench.run(&["check", "ring.m", "--ltl", formula, "--reduce", "symmetry"]);
     assert_eq!((told.code, &*told.err), (1, ""));
-    // Three steps for each of the five who have the token.
+    // Three steps for each of the five holders of the token.
     assert!(told.flat().contains(": 6 steps, then a cycle of 15 steps"), "{}", told.out);
 }

@@ -17,42 +17,42 @@ use spillway::search::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is searched.
+/// The input of a search for accepting cycles.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct CycleSearchInput<'a> {
     pub model: &'a dyn StateSpace,
-    /// The component of each state, if there can be accepting cycles in it.
+    /// The component of each state, if it can have accepting cycles.
     pub component: &'a ComponentOf<'a>,
     pub accepts: &'a (dyn Fn(&[u8]) -> bool + Sync),
     pub is_weak: bool,
-    /// Tells to which processes steps are fair, where cycles are to be.
+    /// Reports to which processes steps are fair; set if cycles must be fair.
     pub fair: Option<&'a dyn FairSteps>,
 }
 
-/// What a search takes.
+/// The threads, buffers and session lengths of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Means {
+pub struct SearchSettings {
     pub threads: usize,
     /// States in a buffer.
     pub buffer: u64,
     pub shard_states: u64,
-    /// States that are reached in a sitting.
+    /// States that a session explores.
     pub reached: u64,
-    /// Sweeps in a sitting.
-    pub sitting: u32,
+    /// Sweeps in a session.
+    pub session_sweeps: u32,
 }
 
-impl Means {
-    /// Room for everything, and one sitting.
-    pub const WHOLE: Means = Means {
+impl SearchSettings {
+    /// Enough memory for everything, in one session.
+    pub const UNLIMITED: SearchSettings = SearchSettings {
         threads: 1,
         buffer: 4000,
         shard_states: 1 << 20,
         reached: u64::MAX,
-        sitting: u32::MAX,
+        session_sweeps: u32::MAX,
     };
 
-    /// The memory of these, for states of so many bytes.
+    /// The memory plan, for states of this many bytes.
     pub fn plan(self, width: usize) -> MemoryPlan {
         let bytes = self.buffer * width as u64;
         MemoryPlan {
@@ -78,7 +78,7 @@ impl Means {
     }
 }
 
-/// What a search does until a place to stop at.
+/// The stages of a search; it may stop after each.
 pub const STAGES: [&str; 6] = [
     "reaching",
     "gathering",
@@ -88,30 +88,31 @@ pub const STAGES: [&str; 6] = [
     "done",
 ];
 
-impl Subject<'_> {
+impl CycleSearchInput<'_> {
     fn accepting(&self) -> ProductAcceptance<'_> {
-        let Subject { component, accepts, is_weak, .. } = *self;
+        let CycleSearchInput { component, accepts, is_weak, .. } = *self;
         ProductAcceptance { component, accepts, is_weak }
     }
 
-    /// Searches on a disk, or goes on there; what was found, and how many sweeps it took. After each stage, or sitting of
-    /// one, it tells which of [`STAGES`] that was.
+    /// Begins or resumes the search on a disk. Returns the verdict and the number of sweeps. Reports the stage of
+    /// [`STAGES`] after each stage or session.
     pub fn search(
         &self,
         disk: &Arc<dyn Disk>,
-        means: Means,
-        tell: &mut dyn FnMut(&'static str),
+        settings: SearchSettings,
+        report_stage: &mut dyn FnMut(&'static str),
     ) -> Result<(ProbeVerdict, u32)> {
         if !SavedCycleSearch::is_in(&**disk)? {
-            self.reach(disk, means, tell)?;
+            self.reach(disk, settings, report_stage)?;
         }
         loop {
             let (reached, saved) = (
                 ReachedStates::of(&SavedSearch::load(&**disk)?)?,
                 SavedCycleSearch::load(&**disk)?,
             );
-            let (stop, stage) = (saved.sweeps.saturating_add(means.sitting), saved.stage_name());
-            let (control, plan) = (means.control(), means.plan(self.model.width()));
+            let (stop, stage) =
+                (saved.sweeps.saturating_add(settings.session_sweeps), saved.stage_name());
+            let (control, plan) = (settings.control(), settings.plan(self.model.width()));
             let checkpoint = CycleCheckpoint { reached, saved };
             let product = AcceptingProduct { model: self.model, acceptance: self.accepting() };
             let search = CycleSearch::resume(product, disk.clone(), checkpoint, plan, &control)?;
@@ -122,28 +123,29 @@ impl Subject<'_> {
             let mut search = search.with_max_sweeps(stop);
             let found = search.run()?;
             assert!(search.saved().sweeps <= stop);
-            tell(stage);
+            report_stage(stage);
             if found != ProbeVerdict::Open {
                 return Ok((found, search.saved().sweeps));
             }
         }
     }
 
-    /// Reaches all states, and gathers the region.
+    /// Explores all states, and gathers the region.
     fn reach(
         &self,
         disk: &Arc<dyn Disk>,
-        means: Means,
-        tell: &mut dyn FnMut(&'static str),
+        settings: SearchSettings,
+        report_stage: &mut dyn FnMut(&'static str),
     ) -> Result<()> {
-        let (model, plan, control) = (self.model, means.plan(self.model.width()), means.control());
+        let (model, plan, control) =
+            (self.model, settings.plan(self.model.width()), settings.control());
         let limits = |max_states| SearchLimits {
             checks: CheckSelection::NONE,
             stop_on_violation: false,
             max_states,
             ..SearchLimits::default()
         };
-        let mut most = Some(means.reached).filter(|&it| it < u64::MAX);
+        let mut most = Some(settings.reached).filter(|&it| it < u64::MAX);
         loop {
             let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
             let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
@@ -156,24 +158,24 @@ impl Subject<'_> {
                 }
             };
             let verdict = search.run()?.verdict;
-            tell("reaching");
+            report_stage("reaching");
             if verdict == SearchVerdict::Verified {
                 let VisitedStore::Sorted(store) = search.store() else { unreachable!() };
-                let shard_states = Some(means.shard_states);
+                let shard_states = Some(settings.shard_states);
                 let options = RegionOptions { shard_states, ..RegionOptions::ACCEPTANCE };
                 let product = AcceptingProduct { model, acceptance: self.accepting() };
                 let made = CycleSearch::gather(store, &product, &**disk, &control, options)?;
                 assert!(made.is_some());
-                tell("gathering");
+                report_stage("gathering");
                 return Ok(());
             }
-            most = most.map(|it| it + means.reached);
+            most = most.map(|it| it + settings.reached);
         }
     }
 }
 
-/// Of a search that has come to its end on a disk, that every file there is named by what it has saved.
-pub fn nothing_lies_about(disk: &dyn Disk, what: &str) {
+/// Asserts, after a complete search on a disk, that its saved state names every file.
+pub fn assert_no_orphan_files(disk: &dyn Disk, what: &str) {
     let (saved, reached) =
         (SavedCycleSearch::load(disk).unwrap(), SavedSearch::load(disk).unwrap());
     let named = saved.files().chain(reached.files()).map(|file| file.to_string());
@@ -184,9 +186,9 @@ pub fn nothing_lies_about(disk: &dyn Disk, what: &str) {
     assert_eq!(there, named, "{what}");
 }
 
-/// A search that comes to what is expected does so, too, where the disk crashes, fails or is full at some operation, every
-/// `step`th in turn, and it is gone on with.
-pub fn goes_on_after_faults<T: PartialEq + std::fmt::Debug>(
+/// Asserts that a search has the expected result, too, if the disk crashes, fails or is full at some operation (every
+/// `step`th, in turn) and the search is resumed.
+pub fn assert_resumes_after_faults<T: PartialEq + std::fmt::Debug>(
     expected: &T,
     step: usize,
     search: &dyn Fn(&Arc<dyn Disk>) -> Result<T>,
@@ -203,7 +205,7 @@ pub fn goes_on_after_faults<T: PartialEq + std::fmt::Debug>(
         };
         let failing = Arc::new(FaultDisk::with_faults(plan));
         let shared: Arc<dyn Disk> = failing.clone();
-        // What fails may be a removal that nothing depends on.
+        // The failed operation may be a removal that nothing depends on.
         let told = search(&shared);
         assert!(told.is_err() || told.unwrap() == *expected, "operation {at}");
         let disk: Arc<dyn Disk> = Arc::new(match at % 2 {

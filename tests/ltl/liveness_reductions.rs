@@ -3,7 +3,7 @@
 //! unreduced product. Also shortest runs, and rejected or omitted reductions. `SPILLWAY_LARGE` tries 5,100 formulas.
 
 use super::bench::Bench;
-use super::digraph::Dice;
+use super::digraph::GraphRng;
 use crate::support::is_large;
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, dead};
@@ -32,14 +32,14 @@ const METHODS: [PartialOrderMethod; 4] = [
     PartialOrderMethod::Conditional,
 ];
 
-/// In memory no more states are looked at.
+/// The search in memory visits no more states.
 const LIMITS: ProbeLimits = ProbeLimits { states: 4000, bytes: 1 << 28 };
 
 fn load(text: &str, formula: &str) -> LivenessCheck {
     load_as("promela", text, formula)
 }
 
-/// A model of some language, and what is asked of it.
+/// A model in some language, with a formula.
 pub fn load_as(language: &str, text: &str, formula: &str) -> LivenessCheck {
     let mut sources = SourceMap::default();
     sources.add("model", text);
@@ -47,11 +47,11 @@ pub fn load_as(language: &str, text: &str, formula: &str) -> LivenessCheck {
     let wanted = PropertyRequest::Formula(formula);
     let loaded = LivenessCheck::load(language, sources, Options::default(), wanted);
     let loaded = loaded.unwrap_or_else(|error| panic!("{error}\n{formula}\n{text}")).0;
-    // The emptiness of the product is to decide.
+    // The emptiness check is to decide, not the search for an invariant.
     loaded.without_invariant()
 }
 
-/// What is tried on each model.
+/// The reductions that are tried on each model.
 fn reductions() -> Vec<ReductionSelection> {
     let values = ReductionPlan::of(["values"]);
     let passes = [dead(), values, ReductionPlan::of(["states"]), bisimilar()];
@@ -60,30 +60,30 @@ fn reductions() -> Vec<ReductionSelection> {
     passes.into_iter().chain(order).chain([together]).map(|it| it.selection).collect()
 }
 
-/// What a search came to.
-pub struct Came {
+/// The result of a check.
+pub struct LivenessResult {
     pub is_violated: bool,
     pub states: u64,
-    /// How many steps a shortest run takes, if one was looked for.
-    pub least: Option<usize>,
+    /// The steps of a shortest run, if the formula is violated.
+    pub least_steps: Option<usize>,
 }
 
-/// Nothing if it is not decided among so few states.
-pub fn plain(watched: LivenessCheck, ended: FiniteRunPolicy) -> Option<Came> {
-    // What a shortest run is looked for in is to say the same of runs that end.
+/// The result without reductions. `None` if the limits are too small.
+pub fn plain(watched: LivenessCheck, ended: FiniteRunPolicy) -> Option<LivenessResult> {
+    // The search for a shortest run needs the same policy for finite runs.
     let watched = &watched.reduced(ReductionSelection::default(), ended);
     let product = watched.product(&watched.model.interp, ended)?;
     let probe = probe_product(&product, LIMITS, &SearchControl::default()).unwrap();
-    let least = match &probe.found {
+    let least_steps = match &probe.found {
         ProbeVerdict::Open => return None,
         ProbeVerdict::None => None,
-        ProbeVerdict::Found(lasso) => Some(least(watched, &product, lasso)),
+        ProbeVerdict::Found(lasso) => Some(least_steps(watched, &product, lasso)),
     };
-    Some(Came { is_violated: least.is_some(), states: probe.states, least })
+    Some(LivenessResult { is_violated: least_steps.is_some(), states: probe.states, least_steps })
 }
 
-/// How many steps a shortest run takes, all steps taken of the states that are left, where one was found.
-fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
+/// The steps of a shortest run, with all transitions of the remaining states.
+fn least_steps(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
     let (model, largest) = (&watched.model, AnalysisBudget::largest());
     let executor = |it| Executor::new(it, ExecutionMode::Interp);
     let runs = || model.runnable(&model.wished, &largest, executor);
@@ -100,12 +100,12 @@ fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> 
         judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
     assert!(shorter.is_shortest);
     let all_steps = watched.with_all_steps(&searched, runs(), &largest);
-    is_run(product, all_steps.model(), &shorter.lasso);
+    assert_is_run(product, all_steps.model(), &shorter.lasso);
     shorter.steps
 }
 
-/// The same of what is left by the reductions that the model is to have.
-pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -> Came {
+/// The result with the reductions of the model.
+pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -> LivenessResult {
     let product = watched.product(&watched.model.interp, ended).unwrap();
     let searched = watched.model.searched();
     let control = SearchControl::default();
@@ -120,7 +120,7 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
             let job = SearchJob::of_runs(&config, watched, &searched, &storage);
             let directory = SearchDirectory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
-            // Room for the states that the cycle proviso expands fully.
+            // Enough for the states that the cycle proviso expands fully.
             let young = (1 << 20) + 4 * bytes;
             let plan = MemoryPlan {
                 budget: 0,
@@ -143,18 +143,22 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
         }
     };
     assert_ne!(found, ProbeVerdict::Open);
-    let least = match &found {
+    let least_steps = match &found {
         ProbeVerdict::Found(lasso) => {
-            is_run(&product, searched.model(), lasso);
-            Some(least(watched, &product, lasso))
+            assert_is_run(&product, searched.model(), lasso);
+            Some(least_steps(watched, &product, lasso))
         }
         ProbeVerdict::None | ProbeVerdict::Open => None,
     };
-    Came { is_violated: found != ProbeVerdict::None, states, least }
+    LivenessResult { is_violated: found != ProbeVerdict::None, states, least_steps }
 }
 
-/// What is shown of a run that was found is a run of the unreduced product that accepts again and again.
-fn is_run(product: &ClaimProduct<'_>, model: &dyn spillway::model::StateSpace, lasso: &Lasso) {
+/// Asserts that the replay of a lasso is an accepted run of the unreduced product.
+fn assert_is_run(
+    product: &ClaimProduct<'_>,
+    model: &dyn spillway::model::StateSpace,
+    lasso: &Lasso,
+) {
     let ReplayedRun { steps, back, closes } = ReplayedRun::of(model, lasso).unwrap();
     let states: Vec<&Vec<u8>> = steps
         .iter()
@@ -171,7 +175,7 @@ fn is_run(product: &ClaimProduct<'_>, model: &dyn spillway::model::StateSpace, l
     assert!(!closes || states[back] == states[states.len() - 1]);
 }
 
-/// What random models came to.
+/// Counts over the random models.
 #[derive(Debug, Default)]
 struct Census {
     asked: u32,
@@ -180,57 +184,60 @@ struct Census {
     on_disk: u32,
 }
 
-/// Whether each reduction has the verdict that there is without.
-fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) {
+/// Asserts that each reduction keeps the verdict of the unreduced product.
+fn check_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) {
     let ended =
         [FiniteRunPolicy::Stutter, FiniteRunPolicy::Ignored][usize::from(census.asked % 3 == 2)];
-    let Some(whole) = plain(load(text, formula), ended) else { return };
+    let Some(unreduced) = plain(load(text, formula), ended) else { return };
     census.asked += 1;
-    census.violated += u32::from(whole.is_violated);
+    census.violated += u32::from(unreduced.is_violated);
     for (number, reduce) in reductions().iter().enumerate() {
         let watched = load(text, formula).reduced(reduce.clone(), ended);
         let found = reduced(&watched, ended, false);
         let told = || format!("{formula} {ended:?} {reduce:?}\n{text}");
-        assert_eq!(found.is_violated, whole.is_violated, "{}", told());
-        // Passes may let a loop close that is one of alike states alone.
+        assert_eq!(found.is_violated, unreduced.is_violated, "{}", told());
+        // Rewritten states may close a cycle that the original states do not.
         let is_whole = !reduce.has_kind(ReductionKind::Rewriting);
-        let is_as_short =
-            if is_whole { whole.least == found.least } else { whole.least >= found.least };
-        assert!(is_as_short, "{:?} {:?}: {}", whole.least, found.least, told());
-        if !whole.is_violated {
-            assert!(found.states <= whole.states, "{}", told());
-            census.fewer[number] += u32::from(found.states < whole.states);
+        let is_as_short = if is_whole {
+            unreduced.least_steps == found.least_steps
+        } else {
+            unreduced.least_steps >= found.least_steps
+        };
+        assert!(is_as_short, "{:?} {:?}: {}", unreduced.least_steps, found.least_steps, told());
+        if !unreduced.is_violated {
+            assert!(found.states <= unreduced.states, "{}", told());
+            census.fewer[number] += u32::from(found.states < unreduced.states);
         }
         if disk {
             let stored = reduced(&watched, ended, true);
-            assert_eq!(stored.is_violated, whole.is_violated, "on disk: {}", told());
-            // The search on disk enforces the cycle proviso otherwise.
-            assert!(whole.is_violated || stored.states <= whole.states, "{}", told());
-            assert_eq!(stored.least, found.least, "on disk: {}", told());
+            assert_eq!(stored.is_violated, unreduced.is_violated, "on disk: {}", told());
+            // The search on disk enforces the cycle proviso in another way.
+            assert!(unreduced.is_violated || stored.states <= unreduced.states, "{}", told());
+            assert_eq!(stored.least_steps, found.least_steps, "on disk: {}", told());
             census.on_disk += 1;
         }
     }
 }
 
-pub fn question(dice: &mut Dice) -> String {
-    let (variable, value) = (dice.below(3), dice.below(3));
-    match dice.below(8) {
+pub fn question(rng: &mut GraphRng) -> String {
+    let (variable, value) = (rng.below(3), rng.below(3));
+    match rng.below(8) {
         0..4 => format!("g{variable} == {value}"),
         4 => format!("g{variable} > {value}"),
-        5 => format!("P{}@here", dice.below(2)),
+        5 => format!("P{}@here", rng.below(2)),
         6 => "len(q) == 0".to_owned(),
-        _ => format!("P{}@there", dice.below(2)),
+        _ => format!("P{}@there", rng.below(2)),
     }
 }
 
-/// A formula that does not speak of the next state.
-pub fn formula(dice: &mut Dice, depth: usize) -> String {
+/// A random formula without the next operator.
+pub fn formula(rng: &mut GraphRng, depth: usize) -> String {
     if depth == 0 {
-        return format!("({})", question(dice));
+        return format!("({})", question(rng));
     }
-    let mut inner = || formula(dice, depth - 1);
+    let mut inner = || formula(rng, depth - 1);
     let [one, other] = [inner(), inner()];
-    match dice.below(9) {
+    match rng.below(9) {
         0 => format!("(! {one})"),
         1 | 2 => format!("([] {one})"),
         3 | 4 => format!("(<> {one})"),
@@ -241,9 +248,9 @@ pub fn formula(dice: &mut Dice, depth: usize) -> String {
     }
 }
 
-fn guard(dice: &mut Dice) -> String {
-    let (variable, value) = (dice.below(3), dice.below(3));
-    match dice.below(5) {
+fn guard(rng: &mut GraphRng) -> String {
+    let (variable, value) = (rng.below(3), rng.below(3));
+    match rng.below(5) {
         0 => format!("g{variable} == {value}"),
         1 => format!("l == {value}"),
         2 => "l < 2".to_owned(),
@@ -252,9 +259,9 @@ fn guard(dice: &mut Dice) -> String {
     }
 }
 
-fn statement(dice: &mut Dice) -> String {
-    let (variable, value) = (dice.below(3), dice.below(3));
-    match dice.below(12) {
+fn statement(rng: &mut GraphRng) -> String {
+    let (variable, value) = (rng.below(3), rng.below(3));
+    match rng.below(12) {
         0..2 => format!("g{variable} = {value}"),
         2 => format!("g{variable} = l"),
         3..6 => format!("l = {value}"),
@@ -262,33 +269,33 @@ fn statement(dice: &mut Dice) -> String {
         7 => "k = (k + 1) % 2".to_owned(),
         8 => "q!l".to_owned(),
         9 => "q?l".to_owned(),
-        // Out of range at 2.
-        10 if dice.below(4) == 0 => "a[l] = 1".to_owned(),
+        // This index is out of range at 2.
+        10 if rng.below(4) == 0 => "a[l] = 1".to_owned(),
         _ => "skip".to_owned(),
     }
 }
 
-/// Two processes with a loop, and one with or without.
-pub fn processes(dice: &mut Dice) -> String {
+/// Two processes with a loop, and a third with or without.
+pub fn processes(rng: &mut GraphRng) -> String {
     let mut text = "byte g0, g1, g2; chan q = [1] of { byte };\n".to_owned();
     for number in 0..3 {
         text += &format!("active proctype P{number}() {{ byte l, k; bit a[2];\n");
-        for _ in 0..dice.below(3) {
-            text += &format!("{}; ", statement(dice));
+        for _ in 0..rng.below(3) {
+            text += &format!("{}; ", statement(rng));
         }
-        let label = |name: &str, dice: &mut Dice| match dice.below(2) {
+        let label = |name: &str, rng: &mut GraphRng| match rng.below(2) {
             0 => String::new(),
-            _ => format!("{name}{}: skip; ", dice.below(1000)),
+            _ => format!("{name}{}: skip; ", rng.below(1000)),
         };
         text += "here: skip;\n";
-        if number < 2 || dice.below(2) == 0 {
+        if number < 2 || rng.below(2) == 0 {
             text += "do\n";
-            for option in 0..1 + dice.below(3) {
-                text += &format!(":: {} -> {}", guard(dice), label("m", dice));
-                for _ in 0..1 + dice.below(3) {
-                    text += &format!("{}; ", statement(dice));
+            for option in 0..1 + rng.below(3) {
+                text += &format!(":: {} -> {}", guard(rng), label("m", rng));
+                for _ in 0..1 + rng.below(3) {
+                    text += &format!("{}; ", statement(rng));
                 }
-                if option > 0 && dice.below(4) == 0 {
+                if option > 0 && rng.below(4) == 0 {
                     text += "break";
                 } else {
                     text += "skip";
@@ -303,14 +310,14 @@ pub fn processes(dice: &mut Dice) -> String {
 }
 
 #[test]
-fn random_processes_keep_what_formulas_say_of_them() {
+fn reductions_keep_the_verdicts_of_random_processes() {
     let mut census = Census::default();
     for seed in 0..if is_large() { 1_700 } else { 120 } {
-        let mut dice = Dice(seed);
-        let text = processes(&mut dice);
+        let mut rng = GraphRng(seed);
+        let text = processes(&mut rng);
         for number in 0..3 {
-            let asked = formula(&mut dice, 1 + number % 2);
-            keep_the_verdict(&text, &asked, seed % 12 == 0, &mut census);
+            let asked = formula(&mut rng, 1 + number % 2);
+            check_verdict(&text, &asked, seed % 12 == 0, &mut census);
         }
     }
     println!("{census:?}");
@@ -319,9 +326,9 @@ fn random_processes_keep_what_formulas_say_of_them() {
     assert!(fewer.iter().all(|&it| it > 0), "{fewer:?}");
 }
 
-/// Each loses the run that violates the formula if something is forgotten: what a claim sees, that something is put off
-/// for ever on a cycle, that this may be so on one cycle though another way on climbs, what fails.
-const LOST: [(&str, &str, FiniteRunPolicy); 6] = [
+/// Each model loses its violating run if one condition is omitted: visibility for the claim, the cycle proviso, the
+/// proviso on each cycle of a component, or possible failures.
+const CONDITION_MODELS: [(&str, &str, FiniteRunPolicy); 6] = [
     (
         "byte x, y; active proctype P() { x = 1 } active proctype Q() { do :: y = 1 - y od }",
         "<> (x == 1)",
@@ -355,8 +362,8 @@ const LOST: [(&str, &str, FiniteRunPolicy); 6] = [
 ];
 
 #[test]
-fn models_that_lose_a_run_if_a_condition_is_left_out_keep_it() {
-    for (text, asked, ended) in LOST {
+fn condition_models_keep_their_violating_runs() {
+    for (text, asked, ended) in CONDITION_MODELS {
         assert!(plain(load(text, asked), ended).unwrap().is_violated, "{text}");
         for reduce in reductions() {
             let watched = load(text, asked).reduced(reduce.clone(), ended);
@@ -368,7 +375,7 @@ fn models_that_lose_a_run_if_a_condition_is_left_out_keep_it() {
     }
 }
 
-/// Counts up by itself beside one that is watched; what it writes is never read.
+/// One process counts beside an observed one; its result is never read.
 const COUNTS: &str = "byte x, done; short n, m;
 active proctype P() { do :: x = 1 - x; n = (m + 1) % 5 od }
 active proctype Q() { byte i; do :: i < 50 -> i++ :: i == 50 -> done = 1; break od }
@@ -376,15 +383,15 @@ active proctype R() { byte j; do :: j < 50 -> j++ :: j == 50 -> break od }
 ";
 
 #[test]
-fn what_is_reduced_is_told_and_kept_by_the_directory() {
+fn reductions_are_reported_and_kept_by_the_directory() {
     let bench = Bench::of([("m.pml", COUNTS)]);
     let ask = |more: &[&str]| {
         let told = bench.run(&[&["check", "m.pml", "--json"], more].concat());
         (told.code, serde_json::from_str::<Value>(&told.out).unwrap(), told.err)
     };
     let asked = ["--ltl", "[]<> (done == 0 || done == 1)"];
-    let (code, whole, _) = ask(&[&asked[..], &["--reduce", "none"]].concat());
-    assert_eq!((code, &whole["reductions"]), (0, &serde_json::json!([])));
+    let (code, unreduced, _) = ask(&[&asked[..], &["--reduce", "none"]].concat());
+    assert_eq!((code, &unreduced["reductions"]), (0, &serde_json::json!([])));
     let (code, by_default, _) = ask(&asked);
     let names = ["partial order conditional", "equivalent values", "dead variables"];
     assert_eq!((code, &by_default["reductions"]), (0, &serde_json::json!(names)));
@@ -394,7 +401,7 @@ fn what_is_reduced_is_told_and_kept_by_the_directory() {
     let names = serde_json::json!(["partial order conditional", "dead variables"]);
     assert_eq!(fewer["reductions"], names);
     let states = |of: &Value| of["states"].as_u64().unwrap();
-    assert!(10 * states(&fewer) < states(&whole), "{} {}", states(&fewer), states(&whole));
+    assert!(10 * states(&fewer) < states(&unreduced), "{} {}", states(&fewer), states(&unreduced));
     let begun =
         bench.run(&[&["check", "m.pml", "--max-states", "1", "--dir", "d"], &by[..]].concat());
     assert_eq!(begun.code, 3);
@@ -403,8 +410,13 @@ fn what_is_reduced_is_told_and_kept_by_the_directory() {
     let resumed = bench.run(&["resume", "d", "--json", "--exec", "interp"]);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
     assert_eq!((&resumed["verdict"], &resumed["reductions"]), (&"verified".into(), &names));
-    assert!(10 * states(&resumed) < states(&whole), "{} {}", states(&resumed), states(&whole));
-    // The loop below goes round until what is dead comes again.
+    assert!(
+        10 * states(&resumed) < states(&unreduced),
+        "{} {}",
+        states(&resumed),
+        states(&unreduced)
+    );
+    // The replayed cycle repeats until the dead variables recur.
     let violated = ["--ltl", "<>[] (x == 0)", "--reduce", "dead"];
     let (code, told, err) = ask(&violated);
     assert_eq!((code, &*err), (1, ""));
@@ -413,7 +425,7 @@ fn what_is_reduced_is_told_and_kept_by_the_directory() {
 }
 
 #[test]
-fn what_does_not_keep_it_is_refused_or_left_out() {
+fn unsuitable_reductions_are_rejected_or_omitted() {
     let bench = Bench::of_each_language();
     bench.write("m.pml", COUNTS);
     let formula = ["--ltl", "<>[] (done == 0)"];
@@ -433,7 +445,7 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
         assert_eq!((told.code, &*told.out), (2, ""), "{flags:?}\n{}", told.err);
         assert!(told.err.contains("is for properties of states"), "{flags:?}: {}", told.err);
     }
-    // Accepts the words that begin with two states where `x` is 1, whatever follows.
+    // Accepts the words that begin with two states in which `x` is 1.
     let twice = "HOA: v1 States: 3 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 [0] 1 State: 1 [0] 2 State: 2 {0} [t] 2 --END--";
     bench.write("twice.hoa", twice);
@@ -453,7 +465,7 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
         assert!(told.err.contains(why) && told.flat().contains(why), "{}{}", told.err, told.out);
         assert_eq!(told.code, plain.code, "{args:?}");
     }
-    // Automata that do not count are as good as formulas.
+    // Stutter-invariant automata allow the same reductions as formulas.
     for args in [["m.pml", "--automaton", "once.hoa"], ["stays.dve", "--ltl", "L"]] {
         let told = bench.run(&[&["check"], &args[..], &["--reduce", "por"]].concat());
         assert!(!told.err.contains("repetitions"), "{args:?}: {}", told.err);
@@ -466,7 +478,7 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(told.err.contains("may distinguish processes"), "{}", told.err);
     assert_eq!(bench.run(&[&args[..5], &["auto"]].concat()).err, "");
-    // Only for the next state: not for passes over the program.
+    // The next operator excludes only partial order, not passes over the program.
     let args = ["check", "m.pml", "--ltl", "X (done == 0)", "--reduce", "auto"];
     let told = bench.run(&args);
     assert_eq!((told.code, &*told.err), (0, ""), "{}", told.out);
