@@ -41,7 +41,7 @@ fn a_seed_and_a_number_of_threads_repeat_the_counterexample() {
 }
 
 #[test]
-fn each_strategy_finds_what_the_others_find() {
+fn each_strategy_finds_the_violation() {
     let folder = Folder::with("maze.dve", MAZE);
     for it in &STRATEGIES {
         let args = ["hunt", "maze.dve", "--json", "--strategies", it.name, "--max-time", "5min"];
@@ -54,7 +54,7 @@ fn each_strategy_finds_what_the_others_find() {
 }
 
 #[test]
-fn a_hunt_ends_at_its_limits_and_says_that_it_is_no_proof() {
+fn a_hunt_ends_at_its_limits_without_a_proof() {
     let folder = Folder::with("wide.dve", WIDE);
     let ran = folder.run(&["hunt", "wide.dve", "--max-time", "300ms", "--threads", "2"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));

@@ -1,4 +1,4 @@
-//! Specifications with a configuration: what each command prints about them.
+//! TLA+ specifications with a configuration: the output of each command.
 
 use super::Folder;
 
@@ -111,12 +111,12 @@ fn a_stopped_search_is_resumed_by_another_process() {
     let check = ["check", "Doors.tla", "--cfg", "Three.cfg", "--dir", "d", "--max-states", "2"];
     let ran = folder.run(&check);
     assert_eq!(ran.code, 3);
-    // The texts are in the directory.
+    // The directory keeps the texts.
     std::fs::remove_file(folder.path("Doors.tla")).unwrap();
     std::fs::remove_file(folder.path("Three.cfg")).unwrap();
     let ran = folder.run(&["resume", "d"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    // For each process that has entered: two places.
+    // Each process that has entered is in one of two locations.
     assert!(ran.out.contains("27 states"), "{}", ran.out);
     let ran = folder.run(&["resume", "d"]);
     let told = "note: this search is complete; this is its result\n";
@@ -125,7 +125,7 @@ fn a_stopped_search_is_resumed_by_another_process() {
 }
 
 #[test]
-fn a_damaged_dictionary_is_refused() {
+fn a_damaged_dictionary_is_rejected() {
     let folder = doors("INVARIANT Small");
     assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--max-states", "2"]).code, 3);
     let files = std::fs::read_dir(folder.path("d")).unwrap().map(|it| it.unwrap().path());
@@ -146,7 +146,7 @@ fn a_damaged_dictionary_is_refused() {
 }
 
 #[test]
-fn what_is_not_checked_or_applied_is_named() {
+fn unchecked_properties_and_unused_actions_are_named() {
     let folder = doors("PROPERTIES Lively Grows\nVIEW View\nALIAS Shown\n");
     let ran = folder.run(&["check", "Doors.tla"]);
     assert!(!ran.err.contains("warning"), "{}", ran.err);
@@ -222,7 +222,7 @@ fn modules_are_found_in_libraries() {
 }
 
 #[test]
-fn a_model_of_a_specification_is_suggested() {
+fn a_module_with_a_configuration_is_suggested() {
     let folder = Folder::with("Doors.tla", DOORS);
     let ran = folder.run(&["check", "Doors.tla"]);
     let told = "error: there is no configuration Doors.cfg\n  help: write this file, which says what is checked, or \
@@ -246,9 +246,9 @@ fn every_store_has_all_states() {
     }
 }
 
-/// TLC has 4 distinct states and 9 generated ones.
+/// TLC finds 4 distinct states and generates 9.
 #[test]
-fn with_a_view_states_with_its_value_are_one() {
+fn states_with_equal_views_are_identified() {
     let folder = doors("INVARIANT Small\nVIEW View\n");
     for store in ["sorted", "raw", "rle"] {
         let ran = folder.run(&["check", "Doors.tla", "--store", store]);
@@ -273,7 +273,7 @@ fn with_a_view_states_with_its_value_are_one() {
 }
 
 #[test]
-fn what_is_for_programs_is_refused() {
+fn flags_for_programs_are_rejected() {
     let folder = doors("INVARIANT Small");
     for (flags, flag) in [
         (&["--ltl", "p"][..], "--ltl"),
@@ -320,7 +320,7 @@ fn what_is_for_programs_is_refused() {
 }
 
 #[test]
-fn what_a_specification_has_not_cannot_be_selected() {
+fn missing_kinds_of_properties_are_rejected() {
     let folder = doors("CHECK_DEADLOCK FALSE");
     for (kind, why) in [
         ("deadlock", "the configuration has CHECK_DEADLOCK FALSE"),
@@ -343,7 +343,7 @@ fn what_a_specification_has_not_cannot_be_selected() {
 }
 
 #[test]
-fn a_cycle_is_exported_as_states_of_tlc() {
+fn a_cycle_is_exported_in_the_format_of_tlc() {
     let text =
         "byte x; process P { state a; init a; trans a -> a { effect x = 1 - x; }; } system async;";
     let folder = Folder::with("turn.dve", text);
@@ -363,12 +363,12 @@ fn the_values_of_variables_are_those_of_the_states() {
   at[]     \"in\", \"out\"
   seen{}   1 to 2
 ";
-    folder.prints(&["values", "d"], 0, values);
+    folder.assert_prints(&["values", "d"], 0, values);
 }
 
-/// TLC with one worker counts 15 distinct and 61 generated states. Without SYMMETRY there are 81.
+/// TLC with one worker finds 15 distinct states and generates 61. Without SYMMETRY there are 81.
 #[test]
-fn with_symmetry_a_state_stands_for_its_orbit() {
+fn symmetry_stores_one_state_of_each_orbit() {
     let permuted = DOORS.replace("FiniteSets", "FiniteSets, TLC").replace("<= 3", "<= 4");
     let permuted = permuted.replace("Never ==", "Perms == Permutations(Processes)\nNever ==");
     let folder = Folder::with("Doors.tla", &permuted);
@@ -384,7 +384,7 @@ fn with_symmetry_a_state_stands_for_its_orbit() {
     assert!(ran.out.contains(row) && !ran.out.contains("--reduce none"), "{}", ran.out);
     let values = folder.run(&["values", "d"]);
     assert!(values.out.contains("  at[]     \"in\", \"out\"\n"), "{}", values.out);
-    // Every step of a counterexample is a step of the specification, which permutes nothing.
+    // Every step of a counterexample is a step of the specification, without permutations.
     let entered = "Cardinality(seen) < 3 \\/ at[CHOOSE p \\in seen : TRUE] = \"in\"";
     let ran = folder.run(&["check", "Doors.tla", "--dir", "e", "--invariant", entered]);
     assert_eq!(ran.code, 1);
@@ -422,7 +422,7 @@ state of ";
 #[test]
 fn a_new_specification_has_a_configuration() {
     let folder = Folder::with("file", "");
-    folder.prints(
+    folder.assert_prints(
         &["new", "tla", "Lock.tla"],
         0,
         "wrote Lock.cfg\nwrote Lock.tla; `spillway check Lock.tla` checks it\n",
@@ -516,7 +516,7 @@ fn a_postcondition_that_cannot_be_evaluated_is_violated() {
 }
 
 #[test]
-fn the_level_of_a_state_is_not_evaluated() {
+fn tlcget_level_is_not_supported() {
     let told = "TLCGet(\"level\"), which states do not keep, cannot be evaluated";
     for section in ["INVARIANT", "CONSTRAINT", "ACTION_CONSTRAINT"] {
         let ran = counting(&format!("{section} Early\n")).run(&["check", "Counting.tla"]);
@@ -569,7 +569,7 @@ fn unlisted(configuration: &str) -> Folder {
 }
 
 #[test]
-fn a_set_that_cannot_be_enumerated_is_not_part_of_a_state_or_a_view() {
+fn sets_that_cannot_be_enumerated_are_rejected_in_states_and_views() {
     let told = "the set cannot be enumerated: set";
     for (view, set) in [
         ("Unbounded", "Seq({1})"),
@@ -594,7 +594,7 @@ fn a_set_that_cannot_be_enumerated_is_not_part_of_a_state_or_a_view() {
 }
 
 #[test]
-fn a_search_for_a_state_is_refused_beside_a_view() {
+fn a_cover_is_rejected_with_a_view() {
     let folder = unlisted("INIT Init\nNEXT Next\nVIEW Even\n");
     let ran = folder.run(&["check", "Unlisted.tla", "--cover", "x = 2"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));

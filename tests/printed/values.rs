@@ -12,7 +12,7 @@ ruleset i: Node do rule \"go\" st[i].at = Idle ==> begin st[i].at := Busy; st[i]
 ";
 
 #[test]
-fn values_are_those_of_all_states() {
+fn values_lists_the_values_of_all_states() {
     let folder = Folder::with("m.m", MODEL);
     let check = ["check", "m.m", "--no-deadlock", "--reduce", "none", "--symmetry", "off"];
     assert_eq!(folder.run(&[&check[..], &["--dir", "d"]].concat()).code, 0);
@@ -26,13 +26,13 @@ m.m: values in 35 states
   u        3, undefined
 ";
     assert_eq!((told.code, told.out.as_str()), (0, expected), "{}", told.err);
-    // The same as a walk through the graph of all states finds.
+    // A plain enumeration of all states has the same values.
     let json: Value = serde_json::from_str(&folder.run(&["values", "d", "--json"]).out).unwrap();
     assert_eq!(
         (&json["all_together"], &json["values"][3]["names"][0]),
         (&Value::Null, &"false".into())
     );
-    // What is left out is not looked at.
+    // Pruned states are not read.
     let rest = ["check", "m.m", "--no-deadlock", "--symmetry", "exact", "--dir", "alike"];
     assert_eq!(folder.run(&rest).code, 0);
     let out = folder.run(&["values", "alike"]).out;
@@ -51,7 +51,7 @@ init { run W() }
 ";
 
 #[test]
-fn channels_and_variables_of_processes_that_come_and_go_have_values() {
+fn channels_and_dynamic_processes_have_values() {
     let folder = Folder::with("passed.pml", PASSED);
     let check = ["check", "passed.pml", "--no-deadlock", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&check).code, 0);
@@ -75,7 +75,7 @@ fn channels_and_variables_of_processes_that_come_and_go_have_values() {
 }
 
 #[test]
-fn what_a_reduction_changed_is_marked() {
+fn values_changed_by_a_reduction_are_marked() {
     let folder = Folder::with("passed.pml", PASSED);
     let check = ["check", "passed.pml", "--no-deadlock", "--reduce", "dead", "--dir", "d"];
     assert_eq!(folder.run(&check).code, 0);
@@ -88,7 +88,7 @@ fn what_a_reduction_changed_is_marked() {
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    // The counterexample has the value that the row says nothing of.
+    // The counterexample has the original value.
     folder.write("late.pml", &PASSED.replace("one?_", "one?_; assert(seen < 2)"));
     let check = ["check", "late.pml", "--no-deadlock", "--reduce", "dead", "--dir", "l"];
     let ran = folder.run(&check);
@@ -102,7 +102,7 @@ fn what_a_reduction_changed_is_marked() {
     assert_eq!(of("lastval")["changed_by"], serde_json::json!(["dead variables"]));
     assert_eq!(of("len(c)")["changed_by"], serde_json::json!([]));
     assert_eq!(json["sums"][0]["changed_by"], serde_json::json!(["dead variables"]));
-    // Each reduction that stores something else says so.
+    // Each reduction that changes stored values is named.
     folder.write("slice.dve", "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 3; effect x = x + 1, y = (y + x) % 7; }; } system async;");
     let check = ["check", "slice.dve", "--no-deadlock", "--reduce", "slice", "--dir", "s"];
     assert_eq!(folder.run(&check).code, 0);
@@ -122,7 +122,7 @@ fn a_net_has_tokens_in_a_marking() {
 }
 
 #[test]
-fn where_there_are_no_states_it_says_so() {
+fn directories_without_states_are_rejected_with_a_reason() {
     let folder = Folder::with("m.m", MODEL);
     let check = ["check", "m.m", "--no-deadlock", "--reduce", "none"];
     let cases = [

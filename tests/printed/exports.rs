@@ -1,4 +1,4 @@
-//! State graphs of small models as DOT.
+//! State graphs as DOT; exported counterexamples; completions and manual pages.
 
 use super::Folder;
 use std::process::Command;
@@ -9,7 +9,7 @@ system async;
 ";
 
 #[test]
-fn a_small_graph_is_drawn_with_what_is_wrong_in_it() {
+fn a_small_graph_is_drawn_with_its_violations() {
     let folder = Folder::with("two.dve", TWO);
     let states = "// two.dve: 3 states, 3 steps
 digraph \"two.dve\" {
@@ -24,7 +24,7 @@ digraph \"two.dve\" {
   s1 -> e2 [label=\"P.a -> a\\l\", color=red];
 }
 ";
-    folder.prints(&["graph", "two.dve"], 0, states);
+    folder.assert_prints(&["graph", "two.dve"], 0, states);
     let ran = folder.run(&["graph", "two.dve", "--changes", "--out", "two.dot"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""));
     assert_eq!(ran.err, "wrote two.dot; `dot -Tsvg two.dot` draws it\n");
@@ -34,13 +34,13 @@ digraph \"two.dve\" {
 }
 
 #[test]
-fn names_stay_within_their_quotes() {
+fn quoted_names_in_dot_stay_quoted() {
     let text = "var x: 0..1; startstate begin x := 0; end;
 rule \"to \\\"]; evil [label=\" x = 0 ==> begin x := 1; end; rule x = 1 ==> begin x := 0; end;";
     let folder = Folder::with("a\"b.m", text);
     let ran = folder.run(&["graph", "a\"b.m", "--out", "g.dot"]);
     if ran.code == 2 {
-        // What the language does not take for a name needs no quotes.
+        // A name that the language rejects needs no quotes.
         folder.write("a\"b.m", &text.replace("\\\"", "'"));
         assert_eq!(folder.run(&["graph", "a\"b.m", "--out", "g.dot"]).code, 0);
     }
@@ -53,7 +53,7 @@ rule \"to \\\"]; evil [label=\" x = 0 ==> begin x := 1; end; rule x = 1 ==> begi
 }
 
 #[test]
-fn a_large_graph_is_refused_by_its_size() {
+fn a_graph_with_too_many_states_is_rejected() {
     let folder = Folder::with(
         "count.dve",
         "int x; process P { state a; init a; trans a -> a { guard x < 900; effect x = x + 1; }; } system async;",
@@ -68,7 +68,7 @@ fn a_large_graph_is_refused_by_its_size() {
 }
 
 #[test]
-fn shells_and_manuals_know_every_command() {
+fn completions_and_manual_pages_have_every_command() {
     let folder = Folder::with("file", "");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = folder.run(&["completions", shell]);
@@ -101,7 +101,7 @@ active proctype B() { byte x; c?x,_; assert(x < 1) }
 ";
 
 #[test]
-fn counterexamples_are_there_as_others_read_them() {
+fn counterexamples_are_exported_as_itf_csv_and_diagrams() {
     let folder = Folder::with("passed.pml", PASSED);
     assert_eq!(folder.run(&["check", "passed.pml", "--reduce", "none", "--dir", "d"]).code, 1);
     let trace = |format: &str| {
@@ -122,7 +122,7 @@ fn counterexamples_are_there_as_others_read_them() {
     assert_eq!(states[1]["c"], serde_json::json!([{ "#tup": [1, true] }]), "{states:#?}");
     let last = states.last().unwrap();
     assert_eq!((&last["B[1].x"], &last["c"]), (&1.into(), &serde_json::json!([])));
-    // Of the last step, which fails, there is no state.
+    // The last step fails and has no state.
     let table = trace("csv");
     let rows: Vec<&str> = table.lines().collect();
     assert!(rows[0].starts_with("step,action,place,c,"), "{table}");
@@ -143,7 +143,7 @@ fn counterexamples_are_there_as_others_read_them() {
 }
 
 #[test]
-fn without_processes_a_diagram_tells_what_changes_and_without_a_counterexample_nothing() {
+fn models_without_processes_have_diagrams_of_changes() {
     let folder = Folder::with(
         "lone.m",
         "var x: 0..3; a: array [1..2] of boolean; startstate begin x := 0; undefine a; end;
@@ -174,7 +174,7 @@ active proctype B() { do :: c?_ -> n = 0 :: n == 1 && empty(c) -> n = 0 od }
 ";
 
 #[test]
-fn runs_are_there_as_others_read_them_with_their_loops() {
+fn lassos_are_exported_with_their_cycle() {
     let folder = Folder::with("round.pml", ROUND);
     let runs = ["check", "round.pml", "--ltl", "<> (n == 2)", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&runs).code, 1);
@@ -186,7 +186,7 @@ fn runs_are_there_as_others_read_them_with_their_loops() {
     let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
     let states = told["states"].as_array().unwrap();
     let (again, last) = (told["loop"].as_u64().unwrap() as usize, states.last().unwrap());
-    // What follows the last state is what follows the state it is the same as.
+    // The successor of the last state is that of the equal state.
     let vars = told["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
     vars.for_each(|it| assert_eq!(last[it], states[again - 1][it], "{it}"));
     assert_eq!(told["#meta"]["description"], "round.pml: <> (n == 2)");
@@ -205,7 +205,7 @@ fn runs_are_there_as_others_read_them_with_their_loops() {
         assert!(!parts[0].contains(&format!(": {again} ")), "{diagram}");
         assert!(diagram.ends_with(end), "{diagram}");
     }
-    // One that is violated by then, whatever follows, ends there.
+    // A finite run that decides the violation has no cycle.
     let runs = ["check", "round.pml", "--ltl", "[] (len(c) < 1)", "--dir", "by-then"];
     assert_eq!(folder.run(&runs).code, 1);
     let told = folder.run(&["trace", "by-then", "--as", "itf"]).out;

@@ -7,17 +7,17 @@ use std::net::TcpStream;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// A connection on which something was said.
-fn said(address: &str, bytes: &[u8]) -> TcpStream {
+/// Opens a connection and sends some bytes.
+fn send_bytes(address: &str, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // Whoever has heard enough may close meanwhile.
+    // The server may close the connection early.
     let _ = stream.write_all(bytes);
     stream
 }
 
-/// What is answered, up to the end.
-fn answer(mut stream: TcpStream) -> String {
+/// The whole answer.
+fn read_answer(mut stream: TcpStream) -> String {
     let (mut all, mut piece) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut piece) {
         all.extend_from_slice(&piece[..count]);
@@ -27,91 +27,91 @@ fn answer(mut stream: TcpStream) -> String {
 
 const WELL: &[u8] = b"GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// That a page is there at once.
+/// Asserts that a page is served without delay.
 #[track_caller]
-fn is_well(address: &str) {
+fn assert_serves(address: &str) {
     let begun = Instant::now();
-    let page = answer(said(address, WELL));
+    let page = read_answer(send_bytes(address, WELL));
     assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("<title>"), "{page}");
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
 #[track_caller]
-fn ended(mut child: Child) {
+fn end_server(mut child: Child) {
     assert!(child.try_wait().unwrap().is_none(), "it goes on");
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
 #[test]
-fn bodies_that_are_told_of_are_not_waited_for() {
+fn announced_bodies_are_not_waited_for() {
     let folder = stopped();
-    let (child, address) = folder.serving(&["d"]);
+    let (child, address) = folder.start_watch_server(&["d"]);
     let mut open = Vec::new();
     for _ in 0..20 {
         for length in ["1000000000000", "18446744073709551615", "1"] {
             let head =
                 format!("POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
-            open.push(said(&address, head.as_bytes()));
+            open.push(send_bytes(&address, head.as_bytes()));
         }
         let chunked = b"GET /1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n";
-        drop(said(&address, chunked));
+        drop(send_bytes(&address, chunked));
     }
-    is_well(&address);
+    assert_serves(&address);
     for stream in open {
-        let told = answer(stream);
+        let told = read_answer(stream);
         let refused = ["HTTP/1.1 405 ", "HTTP/1.1 400 ", "HTTP/1.1 431 "];
         assert!(refused.iter().any(|it| told.starts_with(it)), "{told}");
     }
-    let told = answer(said(&address, b"PUT /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    let told = read_answer(send_bytes(&address, b"PUT /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     assert!(told.contains("\r\nAllow: GET, HEAD\r\n"), "{told}");
-    ended(child);
+    end_server(child);
 }
 
 #[test]
-fn slow_peers_keep_nobody_waiting() {
+fn slow_peers_do_not_delay_others() {
     let folder = stopped();
-    let (child, address) = folder.serving(&["d"]);
-    // More than may be open at a time: the oldest are closed.
+    let (child, address) = folder.start_watch_server(&["d"]);
+    // More than the limit of open connections: the oldest are closed.
     let mut open: Vec<TcpStream> = Vec::new();
     for number in 0..300 {
         open.push(match number % 3 {
-            0 => said(&address, b""),
-            1 => said(&address, b"GET /1 HTTP/1.1\r\nHost: loc"),
-            // Nobody reads what is answered.
-            _ => said(&address, WELL),
+            0 => send_bytes(&address, b""),
+            1 => send_bytes(&address, b"GET /1 HTTP/1.1\r\nHost: loc"),
+            // The answer is never read.
+            _ => send_bytes(&address, WELL),
         });
         if number % 60 == 59 {
-            is_well(&address);
+            assert_serves(&address);
         }
     }
-    // A head takes ten seconds at most.
+    // The head of a request may take ten seconds.
     let begun = Instant::now();
     let mut last = open.remove(298);
     let _ = last.read(&mut [0; 100]);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    is_well(&address);
-    ended(child);
+    assert_serves(&address);
+    end_server(child);
 }
 
 #[test]
-fn a_head_is_as_long_as_it_may_be() {
+fn heads_beyond_the_limit_are_rejected() {
     let folder = stopped();
-    let (child, address) = folder.serving(&["d"]);
+    let (child, address) = folder.start_watch_server(&["d"]);
     let begun = b"GET /1 HTTP/1.1\r\nHost: localhost\r\n";
     let line = b"X-Line: x\r\n".repeat(1 << 20);
     let name = [b"X-".as_slice(), &b"a".repeat(8 << 20)].concat();
     let path = [b"GET /".as_slice(), &b"a".repeat(8 << 20), b" HTTP/1.1\r\n"].concat();
     for head in [[begun.as_slice(), &line].concat(), [begun.as_slice(), &name].concat(), path] {
         for _ in 0..4 {
-            let told = answer(said(&address, &head));
+            let told = read_answer(send_bytes(&address, &head));
             let is_refused = told.is_empty()
                 || ["431", "414", "400"]
                     .iter()
                     .any(|it| told.starts_with(&format!("HTTP/1.1 {it} ")));
             assert!(is_refused, "{told}");
         }
-        is_well(&address);
+        assert_serves(&address);
     }
     #[cfg(target_os = "linux")]
     {
@@ -122,19 +122,20 @@ fn a_head_is_as_long_as_it_may_be() {
     }
     for nonsense in [&b"\0\0\0\0\r\n\r\n"[..], b"GET\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
     {
-        let told = answer(said(&address, nonsense));
+        let told = read_answer(send_bytes(&address, nonsense));
         assert!(!told.contains("200 OK"), "{told}");
     }
-    is_well(&address);
-    ended(child);
+    assert_serves(&address);
+    end_server(child);
 }
 
 #[test]
-fn pages_of_other_sites_are_kept_out() {
+fn requests_from_other_sites_are_rejected() {
     let folder = stopped();
-    let (child, address) = folder.serving(&["d"]);
-    let asks =
-        |lines: &str| answer(said(&address, format!("GET /1 HTTP/1.1\r\n{lines}\r\n").as_bytes()));
+    let (child, address) = folder.start_watch_server(&["d"]);
+    let asks = |lines: &str| {
+        read_answer(send_bytes(&address, format!("GET /1 HTTP/1.1\r\n{lines}\r\n").as_bytes()))
+    };
     for (lines, why) in [
         ("", "the request names no host\n"),
         ("Host: localhost\r\nHost: localhost\r\n", "the request names no host\n"),
@@ -160,7 +161,7 @@ fn pages_of_other_sites_are_kept_out() {
         assert!(told.contains(header), "{told}");
     }
     assert!(told.starts_with("HTTP/1.1 200 OK\r\n"), "{told}");
-    let head = answer(said(&address, b"HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    let head = read_answer(send_bytes(&address, b"HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
-    ended(child);
+    end_server(child);
 }

@@ -1,8 +1,8 @@
-//! `explore`: its pages, its addresses, and its refusals.
+//! `explore`: its pages, its addresses, and rejected requests.
 
 use super::Folder;
-use super::page::{browser, opened};
-use super::served::{PageResponse, requested};
+use super::page_server::{PageResponse, send_request};
+use super::report_page::{browser, read_page_title};
 use serde_json::json;
 use std::process::{Child, Command};
 
@@ -13,7 +13,7 @@ active proctype A() { byte k; do :: k < 3 -> c!k; k++ :: else -> break od }
 active proctype B() { byte v; do :: c?v -> n = n + v; assert(n < 3) od }
 ";
 
-/// A counter that violates an invariant, with texts that are markup elsewhere.
+/// A counter that violates an invariant, with texts that are markup in HTML.
 pub(super) const HOSTILE: &str = "var x: 0..9;
 startstate \"<img src=x onerror=alert(1)>\" begin x := 0; end;
 rule \"</td><script>alert(2)</script>\" x < 9 ==> begin x := x + 1; end;
@@ -21,7 +21,7 @@ invariant \"<b>low</b>\" x < 3;
 -- </code></script><script>alert(3)</script>
 ";
 
-/// A server of the explorer.
+/// A running `explore` server.
 pub(super) struct ExplorerServer {
     child: Child,
     pub address: String,
@@ -29,15 +29,15 @@ pub(super) struct ExplorerServer {
 
 impl ExplorerServer {
     pub fn of(folder: &Folder, args: &[&str]) -> ExplorerServer {
-        let (child, address) = folder.served(&[&["explore"], args].concat());
+        let (child, address) = folder.start_server(&[&["explore"], args].concat());
         ExplorerServer { child, address }
     }
 
     pub fn get(&self, path: &str) -> PageResponse {
-        requested(&self.address, &format!("GET {path}"), &format!("Host: {}\r\n", self.address))
+        send_request(&self.address, &format!("GET {path}"), &format!("Host: {}\r\n", self.address))
     }
 
-    /// The page at a path.
+    /// The page of a path.
     #[track_caller]
     pub fn page(&self, path: &str) -> String {
         let PageResponse { code, text, .. } = self.get(path);
@@ -45,7 +45,7 @@ impl ExplorerServer {
         text
     }
 
-    /// Where a path leads.
+    /// The target of a redirected path.
     #[track_caller]
     pub fn moved(&self, path: &str) -> String {
         let PageResponse { code, head, text } = self.get(path);
@@ -82,7 +82,7 @@ pub(super) fn has(page: &str, parts: &[&str]) {
 }
 
 #[track_caller]
-fn says(page: &str, sentence: &str) {
+fn assert_verdict(page: &str, sentence: &str) {
     has(page, &[&format!("<p class=\"verdict\">{sentence}</p>")]);
 }
 
@@ -92,11 +92,11 @@ fn a_path_is_walked_by_its_links() {
     let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     assert_eq!(explorer.moved("/"), "/at/0");
     let start = explorer.page("/at/");
-    says(&start, "before the initial state");
+    assert_verdict(&start, "before the initial state");
     assert_eq!(actions(&start), [("/at/0".to_owned(), "start".to_owned())]);
 
     let page = explorer.page("/at/0");
-    says(&page, "after 0 steps");
+    assert_verdict(&page, "after 0 steps");
     // The effect of each action is shown before it is taken.
     assert_eq!(actions(&page), [("/at/0.0".to_owned(), "A[0]: k &lt; 3".to_owned())]);
     has(&page, &["<div class=\"change\">A[0]: line 3:31 -&gt; line 3:46</div>"]);
@@ -109,24 +109,24 @@ fn a_path_is_walked_by_its_links() {
     assert!(page.contains("<tr class=\"here\" id=\"l0-3\">"), "{page}");
     assert!(page.contains("<tr class=\"\" id=\"l0-1\">"), "{page}");
 
-    // One action after the other.
+    // Actions in sequence.
     let mut page = page;
     for wanted in ["A[0]: k &lt; 3", "A[0]: c!k", "B[1]: c?v"] {
         let (address, _) = actions(&page).into_iter().find(|it| it.1 == wanted).unwrap();
         page = explorer.page(&address);
     }
-    says(&page, "after 3 steps");
+    assert_verdict(&page, "after 3 steps");
     has(
         &page,
         &["<tr class=\"now\"><td>c</td><td>&lt;&gt;<span class=\"old\"> was &lt;0&gt;</span>"],
     );
     let back = "<a href=\"/at/0x3\" data-key=\"b\">back</a>";
     has(&page, &[back, "<a href=\"/at/\" data-key=\"i\">initial states</a>"]);
-    // The path leads back to each of its steps, and is drawn.
+    // The path links to each of its steps, and is drawn as a chart.
     let path = page.split("id=\"path\"").nth(1).unwrap().split("</section>").next().unwrap();
     has(path, &["<a href=\"/at/0\">initial state</a>", "<a href=\"/at/0x3\">A[0]: c!k</a>"]);
     has(&page, &["<title>message sequence chart</title>", "<title>sent in step 2</title>"]);
-    // So are the states around it, which are links.
+    // The neighbouring states are drawn, with links.
     let around = page.split("id=\"around\"").nth(1).unwrap().split("</section>").next().unwrap();
     has(around, &["<a href=\"/at/0x4\"><g class=\"first\">", "<a href=\"/at/0x4.1\">"]);
 }
@@ -140,12 +140,12 @@ fn a_shared_address_repeats_the_path() {
     for _ in 0..8 {
         address = actions(&one.page(&address)).pop().unwrap().0;
     }
-    says(&one.page(&address), "after 8 steps");
+    assert_verdict(&one.page(&address), "after 8 steps");
     assert_eq!(one.page(&address), other.page(&address));
-    // Whatever was looked at before.
+    // The pages requested before make no difference.
     one.page("/at/0.0");
     assert_eq!(one.page(&address), other.page(&address));
-    // An edited model does not disturb the server.
+    // A changed model file makes no difference to the server.
     folder.write("c.pml", "nothing");
     assert_eq!(one.page(&address), other.page(&address));
 }
@@ -171,7 +171,7 @@ fn text_of_the_model_stays_text() {
                 "<p class=\"wrong\">invariant &lt;b&gt;low&lt;/b&gt;: does not hold here, with x = 3</p>",
             ],
         );
-        // Neither does a text in an address become markup.
+        // A text in an address does not become markup, either.
         for path in ["/at/%3Cb%3E", "/at/<b>", "/run/0?until=<b>x</b>", "/%3Cscript%3E"] {
             let PageResponse { code, text, .. } = explorer.get(path);
             assert!((400..500).contains(&code), "{path}: {code}");
@@ -181,7 +181,7 @@ fn text_of_the_model_stays_text() {
 }
 
 #[test]
-fn only_this_machine_and_this_site_are_answered() {
+fn only_requests_from_this_machine_and_site_are_answered() {
     let folder = Folder::with("c.pml", CHANNEL);
     let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     let at = &explorer.address;
@@ -193,7 +193,7 @@ fn only_this_machine_and_this_site_are_answered() {
         ("GET /run/0?until=n", format!("Host: {at}\r\nSec-Fetch-Site: cross-site\r\n"), 403),
         ("POST /at/0", format!("Host: {at}\r\n"), 405),
     ] {
-        let answer = requested(at, line, &headers);
+        let answer = send_request(at, line, &headers);
         assert_eq!(answer.code, expected, "{line} {headers}");
     }
     let head = explorer.get("/at/0").head;
@@ -201,7 +201,7 @@ fn only_this_machine_and_this_site_are_answered() {
 }
 
 #[test]
-fn an_address_without_a_page_is_refused_with_a_reason() {
+fn an_address_without_a_page_is_rejected_with_a_reason() {
     let folder = Folder::with("c.pml", CHANNEL);
     let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     for (path, why) in [
@@ -222,8 +222,8 @@ fn an_address_without_a_page_is_refused_with_a_reason() {
         has(&text, &[why, "There is no such page.", "<a href=\"/\">"]);
     }
     assert_eq!(explorer.get("/favicon.ico").code, 204);
-    // The server goes on.
-    says(&explorer.page("/at/0"), "after 0 steps");
+    // The server keeps running.
+    assert_verdict(&explorer.page("/at/0"), "after 0 steps");
 }
 
 #[test]
@@ -235,20 +235,20 @@ fn a_search_directory_is_opened_at_its_counterexample() {
     let page = explorer.page(&end);
     let steps: usize =
         page.split("after step ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    says_step(&page, steps, steps);
+    assert_step(&page, steps, steps);
     has(&page, &["<header class=\"bad\">", "assert(n &lt; 3)", "No step can be taken here."]);
-    // From the start to the end by the link to the next step.
+    // The link to the next step leads from the start to the end.
     let mut address = "/at/0".to_owned();
     let mut taken = 0;
     while let Some(next) =
         explorer.page(&address).split("\" data-key=\"n\">").next().filter(|_| address != end)
     {
-        says_step(&explorer.page(&address), taken, steps);
+        assert_step(&explorer.page(&address), taken, steps);
         address = next.rsplit("href=\"").next().unwrap().to_owned();
         taken += 1;
     }
     assert_eq!((taken, address.as_str()), (steps, end.as_str()));
-    // Aside from it, one link leads back to its end.
+    // A state off the counterexample links to its end.
     let aside = actions(&explorer.page("/at/0.0")).pop().unwrap().0;
     let page = explorer.page(&format!("{aside}.0.0.0"));
     has(&page, &[&format!("<a href=\"{end}\" data-key=\"e\">end of the counterexample</a>")]);
@@ -262,7 +262,7 @@ fn a_search_directory_is_opened_at_its_counterexample() {
 }
 
 #[track_caller]
-fn says_step(page: &str, step: usize, steps: usize) {
+fn assert_step(page: &str, step: usize, steps: usize) {
     let at = if step == 0 { "at the start".to_owned() } else { format!("after step {step}") };
     has(page, &[&format!("<p class=\"verdict\">{at} of the counterexample to ")]);
     has(page, &[&format!(", of {steps} steps</p>")]);
@@ -277,11 +277,11 @@ fn a_run_is_opened_at_its_end() {
     let explorer = ExplorerServer::of(&folder, &["d"]);
     let page = explorer.page(&explorer.moved("/"));
     has(&page, &[", whose last step leads back to the state after step ", "<td>x</td>"]);
-    // The automaton is walked too. No expression is evaluated beside it, which the page says.
+    // The automaton moves too. Expressions are not evaluated in the product, and the page says so.
     let why = "This search checks a temporal property. No expression is evaluated beside it; `spillway explore MODEL` evaluates expressions.";
     has(&page, &["<td>claim p</td>", why, "claim p</td><td>its end is not reached here"]);
     assert!(!page.contains("id=\"until\""), "{page}");
-    // It stops at lines and actions all the same.
+    // Lines and actions stop a run all the same.
     let at = explorer.moved("/run/0?break=2");
     has(&explorer.page(&at), &["the last step stops here"]);
     let PageResponse { code, text, .. } = explorer.get("/at/0?toggle=x+%3D%3D+3");
@@ -299,7 +299,7 @@ fn a_walk_runs_to_a_condition() {
     let at = explorer.moved("/run/0?until=n+%3D%3D+1&by=nearest");
     has(&explorer.page(&at), &["<td>n</td><td>1<span class=\"old\"> was 0</span>"]);
     let shortest = at.matches('.').count();
-    // Random steps come there too, and the same seed repeats them.
+    // Random steps reach such a state too, and the same seed repeats them.
     let random = "/run/0?until=n+%3D%3D+1&by=random&seed=5";
     let walked = explorer.moved(random);
     has(&explorer.page(&walked), &["<td>n</td><td>1<"]);
@@ -315,7 +315,7 @@ fn a_walk_runs_to_a_condition() {
         cells.collect::<Vec<_>>()
     };
     assert_eq!(state(&short), state(&walked));
-    // From before the initial states, all states count.
+    // A run from before the initial states considers all states.
     assert_eq!(explorer.moved("/run/?until=n+%3D%3D+0"), "/at/0");
 
     let page = explorer.page("/run/0?until=n+%3D%3D+200");
@@ -345,11 +345,11 @@ fn a_walk_runs_to_a_condition() {
         assert_eq!(code, 400, "{until}: {text}");
         let notice = text.split("id=\"notice\"").nth(1).unwrap().split("</p>").next().unwrap();
         has(notice, &[why]);
-        says(&text, "after 0 steps");
+        assert_verdict(&text, "after 0 steps");
     }
 }
 
-/// The walk, the effects and the conditions are there in every language.
+/// Every language has paths, effects and conditions.
 #[test]
 fn every_language_is_explored() {
     let folder = Folder::with("nothing", "");
@@ -366,7 +366,7 @@ fn every_language_is_explored() {
         assert!(!all.is_empty(), "{model}: {page}");
         has(&page, &["<div class=\"change\">", "id=\"l0-1\"", "<table class=\"state\">"]);
         let next = explorer.page(&all[0].0);
-        says(&next, "after 1 step");
+        assert_verdict(&next, "after 1 step");
         has(&next, &["<tr class=\"now\"><td>"]);
         if !until.is_empty() {
             let query: String = until.bytes().map(|it| format!("%{it:02x}")).collect();
@@ -374,7 +374,7 @@ fn every_language_is_explored() {
             has(&found, &[shown]);
         }
     }
-    // A specification reports no state that satisfies a goal: the goal is evaluated all the same.
+    // The state sink of a specification does not evaluate goals; the explorer evaluates them all the same.
     let explorer =
         ExplorerServer::of(&folder, &[&format!("{root}/models/tla/two_phase_commit.tla")]);
     has(&explorer.page("/run/0?until=FALSE&states=500"), &["after 500 states."]);
@@ -384,16 +384,16 @@ fn every_language_is_explored() {
 #[test]
 fn a_check_opens_its_counterexample() {
     let folder = Folder::with("c.pml", CHANNEL);
-    let (child, address) = folder.served(&["check", "c.pml", "--no-trace", "--explore"]);
+    let (child, address) = folder.start_server(&["check", "c.pml", "--no-trace", "--explore"]);
     let mut explorer = ExplorerServer { child, address };
     let page = explorer.page(&explorer.moved("/"));
     has(&page, &["of the counterexample to assert: assertion failed in B: assert(n &lt; 3), of "]);
-    // The exit code is that of the check, and nothing is left behind.
+    // The exit code is that of the check, and the temporary directory is deleted.
     let id = explorer.child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert_eq!(explorer.child.wait().unwrap().code(), Some(1));
     assert_eq!(std::fs::read_dir(folder.path("tmp")).unwrap().count(), 0);
-    // Without a violation there is nothing to open.
+    // Without a violation there is no counterexample to open.
     folder.write("good.pml", "active proctype P() { skip }");
     assert_eq!(folder.run(&["check", "good.pml", "--explore"]).code, 0);
 }
@@ -456,7 +456,7 @@ fn the_parts_of_a_page_have_titles() {
     has(&explorer.page("/shortest/0x4?states=1"), &[bound]);
 }
 
-/// Long lists are cut, and say so.
+/// Long lists are cut, with a note.
 #[test]
 fn long_lists_are_cut() {
     let text = "var x: array [0..14] of 0..999; startstate begin x[0] := 0; end;
@@ -467,7 +467,7 @@ fn long_lists_are_cut() {
     assert_eq!(explorer.moved("/"), "/at/");
     let page = explorer.page("/at/");
     has(&page, &["These are the first 200; the address of a further one ends in its number."]);
-    says(&explorer.page("/at/299"), "after 0 steps");
+    assert_verdict(&explorer.page("/at/299"), "after 0 steps");
     let path = explorer.page("/at/1.0x400");
     has(&path, &["Left out: the first 101 steps."]);
     let text = text.replace("ruleset i: 0..300 do startstate", "ruleset i: 0..0 do startstate");
@@ -476,13 +476,13 @@ fn long_lists_are_cut() {
     let explorer = ExplorerServer::of(&folder, &["d"]);
     let page = explorer.page("/at/0");
     has(&page, &["Left out: the last 200 steps.", ">next step of the counterexample</a>"]);
-    // The preview of an initial state has a line for each variable.
+    // The preview of an initial state has one line a variable.
     let vars: String = (0..15).map(|it| format!("byte v{it}; ")).collect();
     folder.write("wide.pml", &format!("{vars} active proctype P() {{ skip }}"));
     has(&ExplorerServer::of(&folder, &["wide.pml"]).page("/at/"), &["and 4 further lines"]);
 }
 
-/// Each kind of property has its words.
+/// Each kind of property has its own words.
 #[test]
 fn the_value_of_each_property_is_shown() {
     let folder = Folder::with(
@@ -507,7 +507,7 @@ fn the_value_of_each_property_is_shown() {
     has(&page, &["a search looks for a state in which it holds"]);
 }
 
-/// Presses keys, and says in the title which links they follow.
+/// Presses keys, and writes the followed links into the title.
 const PROBE: &str = "<script>
 const errors = [], followed = [];
 addEventListener('error', (it) => errors.push(it.message));
@@ -519,7 +519,7 @@ addEventListener('DOMContentLoaded', () => setTimeout(() => {
 }, 100));
 </script>";
 
-/// Digits take actions, and letters lead along the path and the counterexample.
+/// Digits take actions; letters move along the path and the counterexample.
 #[test]
 fn links_are_followed_by_keyboard() {
     let Some(browser) = browser() else {
@@ -533,13 +533,13 @@ fn links_are_followed_by_keyboard() {
         let probe = PROBE.replace("KEYS", keys);
         folder.write("probed.html", &page.replacen("<style>", &format!("{probe}<style>"), 1));
         let address = format!("file://{}", folder.path("probed.html").display());
-        opened(browser, &folder, &address, 2000)
+        read_page_title(browser, &folder, &address, 2000)
     };
     let end = ExplorerServer::of(&folder, &["d"]).moved("/");
     let told = pressed("d", "/at/0", "['0', 'b', 'n', 'e', 'i', 'x', '/']");
     let followed = ["/at/0.0", "/at/", "/at/0.0", end.as_str(), "/at/"];
     assert_eq!(told, json!({ "errors": [], "followed": followed, "focus": "until" }));
-    // A number that begins another one waits for a further digit, or for Enter.
+    // A number that begins another one waits for another digit, or for Enter.
     let told = pressed("many.pml", "/at/0", "['1', '1', '1', 'Enter', '5', '0', '7']");
     let followed = ["/at/0.11", "/at/0.1", "/at/0.5", "/at/0.0", "/at/0.7"];
     assert_eq!(told, json!({ "errors": [], "followed": followed, "focus": "" }));

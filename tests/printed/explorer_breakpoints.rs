@@ -1,8 +1,8 @@
 //! `explore`: runs that stop at breakpoints, and shortest paths from a search directory.
 
 use super::Folder;
-use super::explored::{CHANNEL, ExplorerServer, actions, has};
-use super::served::PageResponse;
+use super::explorer::{CHANNEL, ExplorerServer, actions, has};
+use super::page_server::PageResponse;
 
 /// The breakpoints of a page: their kinds, their texts, and whether the last step stops there.
 fn breakpoints(page: &str) -> Vec<(String, String, bool)> {
@@ -33,17 +33,17 @@ fn a_run_stops_at_breakpoints() {
     let page = explorer.page("/at/0");
     assert_eq!(line_button(&page, "l0-1"), "");
     has(line_button(&page, "l0-4"), &["name=\"toggle\" value=\"4\"", "aria-pressed=\"false\">4"]);
-    // It is set, shown, carried along by every link, and deleted.
+    // A breakpoint is set, shown, kept by every link, and deleted.
     let set = explorer.moved("/at/0?toggle=4");
     assert_eq!(set, "/at/0?break=4#l0-4");
     let page = explorer.page("/at/0?break=4");
     has(line_button(&page, "l0-4"), &["title=\"delete the breakpoint\"", "aria-pressed=\"true\""]);
-    // The start brings a process there.
+    // The initial state has a process at the line.
     assert_eq!(breakpoints(&page), [("line".to_owned(), "4".to_owned(), true)]);
     assert_eq!(actions(&page)[0].0, "/at/0.0?break=4");
     has(&page, &["<a href=\"/at/0.0?break=4\"><g"]);
     assert_eq!(explorer.moved("/at/0?break=4&toggle=4"), "/at/0#l0-4");
-    // A run stops where a process comes to the line.
+    // A run stops when a process reaches the line.
     folder.write("lines.pml", "byte n;\nactive proctype P() {\n  n = 1;\n  n = 2;\n  n = 3\n}\n");
     let lines = ExplorerServer::of(&folder, &["lines.pml"]);
     assert_eq!(lines.moved("/run/0?break=4"), "/at/0.0?break=4");
@@ -54,7 +54,7 @@ fn a_run_stops_at_breakpoints() {
         let step = page.split("<p class=\"verdict\">after ").nth(1).unwrap();
         step.split(' ').next().unwrap().parse::<usize>().unwrap()
     };
-    // Actions, with and without the process, and expressions where they begin to hold.
+    // Actions, with and without the process, and expressions that begin to hold.
     let received = explorer.moved("/run/0?break=c%3Fv");
     assert_eq!(steps(&received), 3);
     assert_eq!(explorer.moved("/run/0?break=B:+c%3Fv").replace("B%3A+", ""), received);
@@ -65,7 +65,7 @@ fn a_run_stops_at_breakpoints() {
     );
     let again = explorer.get(&begun.replace("/at/", "/run/"));
     assert!(again.code == 200 || steps(&again.head) > steps(&begun), "{}", again.head);
-    // The nearest of several stops, and an expression to run to counts as well.
+    // The nearest of several breakpoints stops the run; so does the expression to run to.
     let all = "?break=n+%3D%3D+1&break=c%3Fv&until=len(c)+%3D%3D+1";
     assert_eq!(steps(&explorer.moved(&format!("/run/0{all}"))), 2);
     let both = explorer.moved("/run/0?break=n+%3D%3D+1&break=c%3Fv");
@@ -84,7 +84,7 @@ fn a_run_stops_at_breakpoints() {
 }
 
 #[test]
-fn a_breakpoint_that_cannot_be_set_is_refused() {
+fn an_invalid_breakpoint_is_rejected() {
     let folder = Folder::with("c.pml", CHANNEL);
     let explorer = ExplorerServer::of(&folder, &["c.pml"]);
     for (text, why) in [
@@ -100,7 +100,7 @@ fn a_breakpoint_that_cannot_be_set_is_refused() {
         has(notice, &[why]);
         assert!(!page.contains("the last step stops here"), "{page}");
     }
-    // An address with such a breakpoint is no page.
+    // An address with an invalid breakpoint has no page.
     let PageResponse { code, text, .. } = explorer.get("/at/0?break=99");
     assert_eq!(code, 404);
     has(&text, &["a breakpoint of the address cannot be set: c.pml has no line 99"]);
@@ -125,7 +125,7 @@ fn a_shortest_path_comes_from_the_search_directory() {
         &["No shortest path was found: the search ended at its bound, after 20,000 states.</p>"],
     );
     assert_eq!(ExplorerServer::of(&folder, &["d"]).moved(&far), "/at/0x12001");
-    // What the levels lack is searched for, and the page says why they lack it.
+    // A state outside the levels is searched for, and the page says why.
     let bound = "No shortest path was found: the search ended at its bound, after ";
     let limited = ["check", "ring.pml", "--dir", "e", "--no-dive", "--max-states", "100"];
     assert_eq!(folder.run(&limited).code, 3);
@@ -140,7 +140,7 @@ fn a_shortest_path_comes_from_the_search_directory() {
     has(&page, &[&format!("{bound}{why}")]);
 }
 
-/// A directory without the levels of a program's states has no such path, and neither has one that is gone.
+/// A directory without the levels of a program, or a deleted one, has no such path.
 #[test]
 fn other_directories_have_no_shortest_path() {
     let folder = Folder::with(
@@ -169,7 +169,7 @@ fn other_directories_have_no_shortest_path() {
     }
 }
 
-/// A search with symmetry stores one of several states. The path may lead to another one, which the page says.
+/// A search with symmetry stores one state of each orbit. The path may lead to another one, and the page says so.
 #[test]
 fn a_shortest_path_may_lead_to_an_equivalent_state() {
     let model = format!("{}/models/murphi/msi_bus.m", env!("CARGO_MANIFEST_DIR"));

@@ -3,7 +3,8 @@
 use super::Folder;
 use serde_json::Value;
 
-/// Three counters up to 90. Breadth-first search has executed 50,000 transitions long before one of them is at its end.
+/// Three counters up to 90. Breadth-first search executes far more than 50,000 transitions before one counter reaches
+/// 90.
 pub const DVE: &str = "int x, y, z;
 process P { state a; init a; assert a: x < 90; trans a -> a { guard x < 90; effect x = x + 1; }; }
 process Q { state a; init a; trans a -> a { guard y < 90; effect y = y + 1; }; }
@@ -25,7 +26,7 @@ rule \"z\" z < 90 ==> begin z := z + 1; end;
 invariant \"low\" x < 90;
 ";
 
-/// Three counters of which none may reach 150.
+/// Three symmetric counters, none of which may reach 150.
 const ALIKE: &str = "type P: scalarset(3);
 var c: array [P] of 0..150;
 ruleset i: P do
@@ -35,7 +36,8 @@ end;
 invariant \"low\" forall j: P do c[j] < 150 end;
 ";
 
-/// A product in which nested depth-first search first visits the counters of P and Q. R loops only if it moves first.
+/// A product in which nested depth-first search first visits the counters of P and Q. R has a cycle only if it moves
+/// first.
 const LASSO: &str = "int y, z, t;
 process P { state a; init a; trans a -> a { guard t == 0 and y < 900; effect y = y + 1; }; }
 process Q { state a; init a; trans a -> a { guard t == 0 and z < 900; effect z = z + 1; }; }
@@ -67,14 +69,14 @@ fn net() -> String {
     )
 }
 
-fn as_json(folder: &Folder, args: &[&str], code: i32) -> Value {
+fn run_json(folder: &Folder, args: &[&str], code: i32) -> Value {
     let ran = folder.run(&[args, &["--json"]].concat());
     assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{args:?}\n{}", ran.out);
     serde_json::from_str(&ran.out).unwrap()
 }
 
-/// Returns the result without what depends on time and place.
-fn lasting(mut result: Value) -> Value {
+/// The result without members that depend on time or place.
+fn without_costs(mut result: Value) -> Value {
     let result = result.as_object_mut().unwrap();
     let passing = |name: &String| {
         let costs = ["seconds", "bytes", "per_second", "store_parts", "dir"];
@@ -86,14 +88,14 @@ fn lasting(mut result: Value) -> Value {
 fn assert_hunted(name: &str, text: &str, kind: &str) {
     let folder = Folder::with(name, text);
     let args = ["check", name, "--reduce", "none", "--threads", "1"];
-    let found = as_json(&folder, &args, 1);
+    let found = run_json(&folder, &args, 1);
     assert_eq!(found["hunt"]["strategy"], "dive", "{found:#}");
     assert_eq!(found["counterexample"]["kind"], kind);
     let depth = found["counterexample"]["depth"].as_u64().unwrap();
     // The levels of the search do not reach the violation.
     assert!(depth >= 90 && found["levels"].as_u64().unwrap() < 80, "{depth} {}", found["levels"]);
-    let two = as_json(&folder, &["check", name, "--reduce", "none", "--threads", "2"], 1);
-    assert_eq!(lasting(two), lasting(found));
+    let two = run_json(&folder, &["check", name, "--reduce", "none", "--threads", "2"], 1);
+    assert_eq!(without_costs(two), without_costs(found));
 }
 
 #[test]
@@ -109,15 +111,15 @@ fn without_hunts_the_search_ends_with_the_level_of_the_violation() {
     let folder = Folder::with("deep.dve", DVE);
     let args = ["check", "deep.dve", "--reduce", "none"];
     let all = [
-        as_json(&folder, &[&args[..], &["--no-dive"]].concat(), 1),
-        as_json(&folder, &[&args[..], &["--shortest"]].concat(), 1),
+        run_json(&folder, &[&args[..], &["--no-dive"]].concat(), 1),
+        run_json(&folder, &[&args[..], &["--shortest"]].concat(), 1),
     ];
     for found in &all {
         assert_eq!((&found["hunt"], &found["levels"]), (&Value::Null, &91.into()));
         assert_eq!(found["counterexample"]["depth"], 90);
     }
-    assert_eq!(lasting(all[0].clone()), lasting(all[1].clone()));
-    let whole = as_json(&folder, &[&args[..], &["--keep-going"]].concat(), 1);
+    assert_eq!(without_costs(all[0].clone()), without_costs(all[1].clone()));
+    let whole = run_json(&folder, &[&args[..], &["--keep-going"]].concat(), 1);
     assert_eq!((&whole["hunt"], &whole["states"]), (&Value::Null, &(91_u64.pow(3)).into()));
     let shown = folder.run(&["check", "deep.dve", "--reduce", "none", "--no-trace"]).out;
     assert!(shown.contains("  hunt     dive found the violation; "), "{shown}");
@@ -131,9 +133,9 @@ fn a_model_that_holds_has_the_same_counts_with_hunts_and_without() {
     let folder = Folder::with("holds.dve", &DVE.replace("assert a: x < 90;", ""));
     for flags in [&["--reduce", "none"][..], &[]] {
         let args = [&["check", "holds.dve", "--no-deadlock"], flags].concat();
-        let with = as_json(&folder, &args, 0);
-        let without = as_json(&folder, &[&args[..], &["--no-dive"]].concat(), 0);
-        assert_eq!(lasting(with), lasting(without));
+        let with = run_json(&folder, &args, 0);
+        let without = run_json(&folder, &[&args[..], &["--no-dive"]].concat(), 0);
+        assert_eq!(without_costs(with), without_costs(without));
     }
 }
 
@@ -141,13 +143,13 @@ fn a_model_that_holds_has_the_same_counts_with_hunts_and_without() {
 fn each_command_reads_the_directory_of_a_hunted_violation() {
     let folder = Folder::with("deep.m", MURPHI);
     let args = ["check", "deep.m", "--reduce", "none", "--dir", "kept"];
-    let found = as_json(&folder, &args, 1);
+    let found = run_json(&folder, &args, 1);
     let steps = &found["counterexample"]["steps"];
-    let status = as_json(&folder, &["status", "kept"], 0);
+    let status = run_json(&folder, &["status", "kept"], 0);
     assert_eq!((&status["hunt"], &status["verdict"]), (&found["hunt"], &"violated".into()));
     assert_eq!(status["violations"], found["violations"]);
     assert_eq!((&status["state"], &status["levels"]), (&"ended".into(), &found["levels"]));
-    let trace = as_json(&folder, &["trace", "kept"], 1);
+    let trace = run_json(&folder, &["trace", "kept"], 1);
     assert_eq!(&trace["counterexamples"][0]["steps"], steps);
     let resumed = folder.run(&["resume", "kept", "--json"]);
     assert_eq!(resumed.code, 1);
@@ -169,13 +171,13 @@ fn each_command_reads_the_directory_of_a_hunted_violation() {
 fn a_resumed_search_hunts_as_an_uninterrupted_one() {
     let folder = Folder::with("deep.dve", DVE);
     let args = ["check", "deep.dve", "--reduce", "none"];
-    let whole = as_json(&folder, &args, 1);
+    let whole = run_json(&folder, &args, 1);
     let stopped =
         folder.run(&[&args[..], &["--dir", "kept", "--max-states", "3000"]].concat()).code;
     assert_eq!(stopped, 3);
     let resumed = folder.run(&["resume", "kept", "--max-states", "1000000000", "--json"]);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
-    assert_eq!(lasting(resumed), lasting(whole));
+    assert_eq!(without_costs(resumed), without_costs(whole));
 }
 
 #[test]
@@ -185,11 +187,11 @@ fn each_store_and_memory_has_hunts() {
         &["--store", "comback"][..],
         &["--store", "raw"],
         &["--exec", "interp"],
-        // Only walks without sets of states fit.
+        // Only walks, which store no states, fit this memory.
         &["--memory", "48MiB"],
     ] {
         let args = [&["check", "deep.dve", "--reduce", "none"], flags].concat();
-        let found = as_json(&folder, &args, 1);
+        let found = run_json(&folder, &args, 1);
         assert!(found["hunt"]["strategy"].is_string(), "{flags:?}");
         assert!(found["counterexample"]["depth"].as_u64().unwrap() >= 90, "{flags:?}");
     }
@@ -198,10 +200,10 @@ fn each_store_and_memory_has_hunts() {
 #[test]
 fn a_path_of_representatives_is_concretised() {
     let folder = Folder::with("alike.m", ALIKE);
-    let found = as_json(&folder, &["check", "alike.m", "--reduce", "symmetry"], 1);
+    let found = run_json(&folder, &["check", "alike.m", "--reduce", "symmetry"], 1);
     assert_eq!((&found["hunt"]["strategy"], &found["levels"]), (&"dive".into(), &83.into()));
     let steps = found["counterexample"]["steps"].as_array().unwrap();
-    // The last step of a counter, whichever it is.
+    // The last step increments some counter to 150.
     let last = steps.last().unwrap().to_string();
     assert!(steps.len() > 150 && last.contains("150"), "{last}");
 }
@@ -210,19 +212,19 @@ fn a_path_of_representatives_is_concretised() {
 fn a_hunt_finds_a_lasso_beside_a_large_product() {
     let folder = Folder::with("lasso.dve", LASSO);
     let args = ["check", "lasso.dve", "--ltl", "[] <> (t == 0)", "--reduce", "none"];
-    let found = as_json(&folder, &[&args[..], &["--threads", "1"]].concat(), 1);
+    let found = run_json(&folder, &[&args[..], &["--threads", "1"]].concat(), 1);
     assert!(found["hunt"]["strategy"].is_string(), "{found:#}");
     let shown = folder.run(&args).out;
     assert!(shown.contains("\n  hunt     ") && shown.contains(" found the run\n"), "{shown}");
     let run = &found["counterexample"];
     assert!(run["steps"].as_array().unwrap().len() <= 6, "{run:#}");
-    let two = as_json(&folder, &[&args[..], &["--threads", "2", "--dir", "kept"]].concat(), 1);
+    let two = run_json(&folder, &[&args[..], &["--threads", "2", "--dir", "kept"]].concat(), 1);
     assert_eq!(two["counterexample"], *run);
-    let status = as_json(&folder, &["status", "kept"], 0);
+    let status = run_json(&folder, &["status", "kept"], 0);
     assert_eq!((&status["hunt"], &status["verdict"]), (&found["hunt"], &"violated".into()));
-    assert_eq!(as_json(&folder, &["trace", "kept"], 1)["counterexample"], *run);
+    assert_eq!(run_json(&folder, &["trace", "kept"], 1)["counterexample"], *run);
     for flag in ["--no-dive", "--shortest"] {
-        let found = as_json(&folder, &[&args[..], &[flag]].concat(), 1);
+        let found = run_json(&folder, &[&args[..], &[flag]].concat(), 1);
         assert_eq!(found["hunt"], Value::Null, "{flag}");
     }
 }

@@ -1,22 +1,22 @@
-//! `explore` in a browser that WebDriver moves, if `SPILLWAY_BROWSER` is set and Chromium with its driver is installed.
-//! `SPILLWAY_BROWSER=FOLDER` also saves a picture of each page there, in three widths.
+//! `explore` in a browser driven by WebDriver, if `SPILLWAY_BROWSER` is set and Chromium with its driver is installed.
+//! `SPILLWAY_BROWSER=FOLDER` also saves a screenshot of each page there, in three widths.
 
 use super::Folder;
-use super::explored::{CHANNEL, ExplorerServer, HOSTILE};
-use super::page::browser;
+use super::explorer::{CHANNEL, ExplorerServer, HOSTILE};
+use super::report_page::browser;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The widths of the pictures: of a telephone, a tablet and a desk.
+/// The widths of the screenshots: of a phone, a tablet and a desktop.
 const WIDTHS: [u32; 3] = [390, 820, 1400];
 
-/// The key of an element in answers of WebDriver.
+/// The key of an element in WebDriver's answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser with a driver.
+/// A browser with its driver.
 struct DrivenBrowser {
     driver: Child,
     address: String,
@@ -116,7 +116,7 @@ impl DrivenBrowser {
         text.as_str().unwrap().to_owned()
     }
 
-    /// Finds an element by a path expression.
+    /// Finds an element by an XPath expression.
     #[track_caller]
     fn element(&self, path: &str) -> String {
         let found = self.post("/element", &json!({ "using": "xpath", "value": path }));
@@ -136,7 +136,7 @@ impl DrivenBrowser {
         self.post(&format!("{element}/value"), &json!({ "text": text }));
     }
 
-    /// Saves pictures of the page. No page is wider than its window.
+    /// Saves screenshots of the page, and asserts that it is no wider than its window.
     #[track_caller]
     fn photograph(&self, name: &str) {
         for width in WIDTHS {
@@ -154,7 +154,7 @@ impl DrivenBrowser {
     }
 }
 
-/// Saves what is encoded in Base64.
+/// Saves data that is encoded in Base64.
 fn save(path: &Path, text: &str) {
     let mut child = Command::new("base64");
     let file = std::fs::File::create(path).unwrap();
@@ -175,7 +175,7 @@ impl Drop for DrivenBrowser {
 }
 
 #[test]
-fn a_counterexample_is_walked_with_breakpoints_by_mouse_and_keyboard() {
+fn a_browser_walks_a_counterexample_by_mouse_and_keyboard() {
     let folder = Folder::with("c.pml", CHANNEL);
     let Some(browser) = DrivenBrowser::start(&folder) else { return };
     assert_eq!(folder.run(&["check", "c.pml", "--dir", "d", "--no-trace"]).code, 1);
@@ -183,7 +183,7 @@ fn a_counterexample_is_walked_with_breakpoints_by_mouse_and_keyboard() {
     browser.open(&explorer, "/");
     assert!(browser.text(".verdict").contains(" of the counterexample to "));
     browser.photograph("end");
-    // Back to the start, and along the counterexample by keyboard.
+    // Along the counterexample from its start, by keyboard.
     let end = browser.at();
     browser.open(&explorer, "/at/0");
     for step in 1.. {
@@ -199,24 +199,24 @@ fn a_counterexample_is_walked_with_breakpoints_by_mouse_and_keyboard() {
     browser.click("//tr[@id='l0-4']//button");
     assert_eq!(browser.at(), "/at/0?break=4#l0-4");
     assert_eq!(browser.text("#l0-4 button.line[aria-pressed=true]"), "4");
-    // So does the field.
+    // The input field sets a breakpoint, too.
     browser.write("//section[@id='breakpoints']//input[@name='toggle']", "n == 1\n");
     assert!(browser.text("#breakpoints table").contains("expression"));
     browser.photograph("breakpoints");
-    // A run stops there.
+    // A run stops at the breakpoint.
     browser.click("//section[@id='run']//button");
     assert!(browser.text("#breakpoints tr.now").contains("the last step stops here"));
     let first = browser.at();
     browser.click("//section[@id='run']//button");
     assert_ne!(browser.at(), first);
     browser.photograph("stopped");
-    // A further click deletes the breakpoint.
+    // Another click deletes the breakpoint.
     browser.click("//tr[@id='l0-4']//button");
     assert!(!browser.at().contains("break=4"), "{}", browser.at());
 }
 
 #[test]
-fn a_state_is_jumped_to_and_its_address_is_shared() {
+fn a_browser_jumps_to_a_state_by_a_shared_address() {
     let folder = Folder::with("c.pml", CHANNEL);
     let Some(browser) = DrivenBrowser::start(&folder) else { return };
     let one = ExplorerServer::of(&folder, &["c.pml"]);
@@ -227,21 +227,21 @@ fn a_state_is_jumped_to_and_its_address_is_shared() {
     let other = ExplorerServer::of(&folder, &["c.pml"]);
     browser.open(&other, &shared);
     assert_eq!(browser.text("#state"), shown);
-    // The path, the chart and the graph are there, and the graph leads on.
+    // The page has the path, the chart and the graph, and the graph has links.
     assert!(browser.value("document.querySelectorAll('#around a').length").as_u64() > Some(1));
     browser.click("//section[@id='path']//a[1]");
     assert_eq!(browser.at(), "/at/0");
 }
 
 #[test]
-fn hostile_text_is_text_in_a_browser() {
+fn a_browser_shows_hostile_text_as_text() {
     let folder = Folder::with("h.m", HOSTILE);
     let Some(browser) = DrivenBrowser::start(&folder) else { return };
     let explorer = ExplorerServer::of(&folder, &["h.m"]);
     let hostile = "/at/0.0?break=%22onerror%3D%3Cscript%3Ealert(1)%3C%2Fscript%3E";
     for path in ["/at/", "/at/0", "/at/0.0x3", hostile] {
         browser.open(&explorer, path);
-        // Nothing but the page's own script, and no picture. An open dialog would fail each of these commands.
+        // The page has only its own script and no image. An open dialog would fail each of these commands.
         assert_eq!(browser.value("document.scripts.length"), 1, "{path}");
         assert_eq!(browser.value("document.images.length"), 0, "{path}");
     }

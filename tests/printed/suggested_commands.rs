@@ -1,21 +1,21 @@
-//! The commands that are offered with a counterexample work as printed.
+//! The commands suggested with a counterexample work as printed.
 
-use super::{Folder, Ran};
+use super::{CommandOutput, Folder};
 use std::process::Command;
 
-/// The commands that are offered, each line by itself.
-fn offered(out: &str) -> Vec<String> {
+/// The suggested commands, one a line.
+fn suggested_commands(out: &str) -> Vec<String> {
     let rows = out.lines().skip_while(|it| !it.starts_with("  next     "));
     rows.map(|it| it.get(11..).unwrap_or_default().to_owned()).collect()
 }
 
-/// What a line of a shell comes to, with `DIR` called so.
-fn typed(folder: &Folder, line: &str, dir: &str) -> Ran {
+/// Runs a line in a shell, with `DIR` replaced.
+fn run_in_shell(folder: &Folder, line: &str, dir: &str) -> CommandOutput {
     let spillway = env!("CARGO_BIN_EXE_spillway");
     let line = line.replace("spillway ", &format!("{spillway} ")).replace("DIR", dir);
     let ran = Command::new("sh").args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
     let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
-    Ran { code: ran.status.code().unwrap(), out, err }
+    CommandOutput { code: ran.status.code().unwrap(), out, err }
 }
 
 const LIMIT: &str = "byte x;
@@ -31,7 +31,7 @@ const NET: &str = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"
 <place id=\"p\"><initialMarking><text>1</text></initialMarking></place><transition id=\"t\"/><arc id=\"a\" source=\"p\" target=\"t\"/></page></net></pnml>";
 
 #[test]
-fn what_is_offered_works() {
+fn suggested_commands_work_as_printed() {
     let folder = Folder::with("lim it.pml", LIMIT);
     folder.write("low.m", LOW);
     folder.write("low.txt", LOW);
@@ -61,11 +61,11 @@ fn what_is_offered_works() {
     {
         let ran = folder.run(args);
         assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
-        let lines = offered(&ran.out);
+        let lines = suggested_commands(&ran.out);
         let count = usize::from(has_chart) + 2 * usize::from(has_walk);
         assert_eq!(lines.len(), count, "{args:?}: {}", ran.out);
         if has_chart {
-            let shown = typed(&folder, &lines[0], "");
+            let shown = run_in_shell(&folder, &lines[0], "");
             assert!(
                 lines[0].ends_with(" --msc") && shown.out.contains("\n step  P"),
                 "{}",
@@ -75,9 +75,9 @@ fn what_is_offered_works() {
         }
         if has_walk {
             let dir = format!("d{number}");
-            let kept = typed(&folder, &lines[count - 2], &dir);
+            let kept = run_in_shell(&folder, &lines[count - 2], &dir);
             assert_eq!(kept.code, 1, "{}: {}", lines[count - 2], kept.err);
-            let walk = typed(&folder, &lines[count - 1], &dir);
+            let walk = run_in_shell(&folder, &lines[count - 1], &dir);
             assert!(
                 walk.out.contains(" of the counterexample to "),
                 "{}: {}",
@@ -88,45 +88,49 @@ fn what_is_offered_works() {
                 walk.err.replace("note: stopped after 20 steps; --steps N takes more\n", ""),
                 ""
             );
-            // In the directory, too, all that is offered works.
-            let lines = offered(&kept.out);
+            // The commands suggested for a kept search work, too.
+            let lines = suggested_commands(&kept.out);
             assert_eq!(lines.len(), 2, "{}", kept.out);
             assert_eq!(lines[0].ends_with(" --msc"), has_chart, "{}", kept.out);
             for line in lines {
-                let ran = typed(&folder, &line, "");
+                let ran = run_in_shell(&folder, &line, "");
                 assert!(
                     ran.code < 2 && !ran.out.contains("the chart is empty"),
                     "{line}: {}",
                     ran.err
                 );
             }
-            // By what `status` says of it, too.
+            // `status` suggests the same commands.
             let status = folder.run(&["status", &dir]).out;
             let is_of_runs = args.contains(&"--ltl") || args == ["check", "lim it.pml", "-DLIM=5"];
-            assert_eq!(offered(&status).len(), if is_of_runs { 0 } else { 2 }, "{status}");
+            assert_eq!(
+                suggested_commands(&status).len(),
+                if is_of_runs { 0 } else { 2 },
+                "{status}"
+            );
         }
     }
 }
 
 #[test]
-fn a_chart_is_shown_where_it_is_asked_for() {
+fn msc_prints_a_chart() {
     let folder = Folder::with("lim.pml", LIMIT);
     let ran =
         folder.run(&["check", "lim.pml", "-DLIM=5", "--no-claim", "--reduce", "none", "--msc"]);
     assert!(ran.code == 1 && ran.out.contains("\n step  P[0]\n    1  x < LIM\n"), "{}", ran.out);
-    assert!(!offered(&ran.out).iter().any(|it| it.ends_with("--msc")), "{}", ran.out);
+    assert!(!suggested_commands(&ran.out).iter().any(|it| it.ends_with("--msc")), "{}", ran.out);
     for other in ["--json", "--no-trace", "--unfolded"] {
         let ran = folder.run(&["check", "lim.pml", "-DLIM=5", "--msc", other]);
         assert!(ran.code == 2 && ran.err.contains("cannot be used with"), "{}", ran.err);
     }
     folder.write("fine.pml", "byte x; active proctype P() { x = 1 }");
     let ran = folder.run(&["check", "fine.pml", "--msc"]);
-    assert!(ran.code == 0 && offered(&ran.out).is_empty(), "{}", ran.out);
+    assert!(ran.code == 0 && suggested_commands(&ran.out).is_empty(), "{}", ran.out);
 }
 
-/// What SPIN is told has the macros, too.
+/// SPIN's command has the macros, too.
 #[test]
-fn a_trail_is_replayed_by_the_command_that_is_told() {
+fn the_suggested_spin_command_replays_the_trail() {
     let folder = Folder::with("lim.pml", LIMIT);
     let args =
         ["check", "lim.pml", "-DLIM=5", "--no-claim", "--no-trace", "--spin-trail", "a trail"];
@@ -137,6 +141,6 @@ fn a_trail_is_replayed_by_the_command_that_is_told() {
     if Command::new("spin").arg("-V").output().is_err() {
         return eprintln!("left out: there is no SPIN");
     }
-    let replayed = typed(&folder, command, "");
+    let replayed = run_in_shell(&folder, command, "");
     assert!(replayed.out.contains("assertion violated"), "{} {}", replayed.out, replayed.err);
 }

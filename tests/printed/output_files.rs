@@ -1,9 +1,9 @@
-//! Files for other tools (JUnit XML, SARIF), commands that run at the end of a search, and example models.
+//! Files for other tools (JUnit XML, SARIF), commands run at the end of a search, and example models.
 
 use super::Folder;
 use serde_json::{Value, json};
 
-/// Two things are asserted, of which one fails; a never claim is not looked for.
+/// Two assertions, one of which fails; a formula that is not always checked.
 const MIXED: &str = "byte x;
 active proctype P() { do :: x < 4 -> x++; assert(x < 3) :: x == 0 -> skip od }
 ltl small { [] (x < 9) }
@@ -21,7 +21,7 @@ fn read(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn junit_has_a_case_for_each_thing_that_was_looked_for() {
+fn junit_has_a_case_for_each_property() {
     let folder = Folder::with("low.m", LOW);
     let all = ["check", "low.m", "--keep-going", "--no-trace", "--junit", "all.xml"];
     let ran = folder.run(&all);
@@ -40,7 +40,7 @@ fn junit_has_a_case_for_each_thing_that_was_looked_for() {
     ] {
         assert!(xml.contains(part), "{part}: {xml}");
     }
-    // What should be so in some state, and is in none; what never happens.
+    // A cover that no state satisfies, and a model without deadlock.
     folder.write(
         "none.m",
         &(LOW.replace("x < 5", "x < 50")
@@ -53,7 +53,7 @@ fn junit_has_a_case_for_each_thing_that_was_looked_for() {
     {
         assert!(xml.contains(part), "{part}: {xml}");
     }
-    // Where the search ends at the first violation, nothing is known of the rest.
+    // A search that ends at the first violation leaves the other properties open.
     assert_eq!(folder.run(&["check", "low.m", "--no-trace", "--junit", "first.xml"]).code, 1);
     let xml = read(&folder, "first.xml");
     assert_eq!(
@@ -73,7 +73,7 @@ fn junit_has_a_case_for_each_thing_that_was_looked_for() {
 }
 
 #[test]
-fn sarif_has_a_rule_for_each_and_the_counterexample_as_code_flow() {
+fn sarif_has_a_rule_for_each_property_and_a_code_flow() {
     let folder = Folder::with("low.m", LOW);
     let all = ["check", "low.m", "--keep-going", "--no-trace", "--sarif", "all.sarif"];
     assert_eq!(folder.run(&all).code, 1);
@@ -113,13 +113,13 @@ fn sarif_has_a_rule_for_each_and_the_counterexample_as_code_flow() {
 }
 
 #[test]
-fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
+fn temporal_properties_have_cases_and_unchecked_ones_are_skipped() {
     let folder = Folder::with("mixed.pml", MIXED);
     let holds =
         ["check", "mixed.pml", "--ltl", "small", "--junit", "small.xml", "--sarif", "s.sarif"];
     assert_eq!(folder.run(&holds).code, 0);
     let xml = read(&folder, "small.xml");
-    // What is asserted is looked for by another search.
+    // Another search checks the assertions.
     assert!(xml.contains("tests=\"2\" skipped=\"1\" errors=\"0\" failures=\"0\""), "{xml}");
     assert!(xml.contains("<testcase name=\"ltl: small\""), "{xml}");
     let broken =
@@ -141,7 +141,7 @@ fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
     let xml = read(&folder, "states.xml");
     assert!(xml.contains("<testcase name=\"ltl: small\""), "{xml}");
     assert!(xml.contains("<skipped message=\"it was not checked\""), "{xml}");
-    // What the model asks of its runs holds of those without errors, which are looked for next.
+    // The formula holds for runs without errors, and errors are checked next.
     let own = ["check", "mixed.pml", "--junit", "own.xml", "--no-trace"];
     let ran = folder.run(&own);
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -151,8 +151,8 @@ fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
     assert!(!case.split_once("</testcase>").unwrap().0.contains("<failure"), "{xml}");
 }
 
-/// The ids of all rules, and the names of all test cases, that a search with these flags has.
-fn ids(folder: &Folder, args: &[&str]) -> (Vec<String>, Vec<String>, Value, String) {
+/// The ids of all rules and the names of all test cases of a check with these flags; both files.
+fn rule_and_case_ids(folder: &Folder, args: &[&str]) -> (Vec<String>, Vec<String>, Value, String) {
     let files = ["--junit", "ids.xml", "--sarif", "ids.sarif", "--no-trace"];
     folder.run(&[&["check"], args, &files].concat());
     let told: Value = serde_json::from_str(&read(folder, "ids.sarif")).unwrap();
@@ -166,7 +166,7 @@ fn ids(folder: &Folder, args: &[&str]) -> (Vec<String>, Vec<String>, Value, Stri
 }
 
 #[test]
-fn a_property_has_one_id_whatever_comes_of_it() {
+fn the_id_of_a_property_does_not_depend_on_its_verdict() {
     let text = "byte x;
 active proctype P() { accept_a: do :: x < 4 -> progress: x++; assert(x < LIMIT); assert(x < LIMIT + 1) :: x == 4 -> break od }
 ltl small { [] (x < 9) }
@@ -191,29 +191,30 @@ ltl two { <> (x == 4) }
         &["holds.pml", "--strict"],
         &["holds.pml", "--max-states", "2"],
     ] {
-        let (rules, names, _, xml) = ids(&folder, flags);
+        let (rules, names, _, xml) = rule_and_case_ids(&folder, flags);
         assert_eq!(
             (&rules[..], &names[..]),
             (&all.map(str::to_owned)[..], &cases.map(str::to_owned)[..]),
             "{flags:?}: {xml}"
         );
     }
-    // Two assertions fail: they are two violations of one property.
-    let (.., told, xml) = ids(&folder, &["breaks.pml", "--keep-going"]);
+    // Two failing assertions are two violations of one property.
+    let (.., told, xml) = rule_and_case_ids(&folder, &["breaks.pml", "--keep-going"]);
     let results = told["runs"][0]["results"].as_array().unwrap();
     assert!(results.len() == 2 && results.iter().all(|it| it["ruleId"] == "assert"), "{told}");
     assert!(xml.contains("assertion failed in P: assert(x &lt; 2): violated after "), "{xml}");
     assert!(xml.contains("assert: assertion failed in P: assert(x &lt; 2 + 1)"), "{xml}");
     assert_eq!(xml.matches("<failure").count(), 1, "{xml}");
-    // By itself each is called the same, and the others stay what they are.
+    // A property checked alone keeps its id, and so do the unchecked ones.
     for (flags, checked) in [
         (&["--ltl", "small"][..], "ltl/small"),
         (&["--ltl", "two"], "ltl/two"),
         (&["--acceptance"], "acceptance"),
         (&["--non-progress"], "non-progress"),
     ] {
-        let (mut rules, .., told, xml) = ids(&folder, &[&["holds.pml"], flags].concat());
-        // A search that comes through all steps without an error has checked that there is none, too.
+        let (mut rules, .., told, xml) =
+            rule_and_case_ids(&folder, &[&["holds.pml"], flags].concat());
+        // A search that visits every transition without an error has checked that there is none.
         rules.retain(|it| it != "error");
         let of_runs = ["acceptance", "assert", "ltl/small", "ltl/two", "non-progress"];
         assert_eq!(rules, of_runs, "{flags:?}");
@@ -223,18 +224,21 @@ ltl two { <> (x == 4) }
         let skipped = xml.matches("<skipped message=\"it was not checked\"/>").count();
         assert_eq!(skipped, notes.count(), "{xml}");
     }
-    // In DVE each assertion of a state is a property. Two invariants of one name are told apart.
+    // In DVE each assertion is a property. Two invariants of the same name have different ids.
     folder.write("two.dve", "byte x; process P { state a; init a; assert a: x < 3; trans a -> a { guard x < 2; effect x = x + 1; }; } system async;");
-    assert_eq!(ids(&folder, &["two.dve"]).0, ["assert/x < 3", "deadlock", "error"]);
+    assert_eq!(rule_and_case_ids(&folder, &["two.dve"]).0, ["assert/x < 3", "deadlock", "error"]);
     folder.write("same.m", "var x: 0..3; startstate begin x := 0; end; rule begin x := 0; end; invariant \"i\" x < 3; invariant \"i\" x < 2;");
-    assert_eq!(ids(&folder, &["same.m"]).0, ["deadlock", "error", "invariant/i", "invariant/i#2"]);
+    assert_eq!(
+        rule_and_case_ids(&folder, &["same.m"]).0,
+        ["deadlock", "error", "invariant/i", "invariant/i#2"]
+    );
 }
 
 #[test]
-fn what_is_not_checked_is_a_failure_where_it_counts() {
+fn unchecked_properties_are_failures_with_strict() {
     let folder = Folder::with("mixed.pml", &MIXED.replace("x < 3", "x < 5"));
     let states = ["check", "mixed.pml", "--no-claim", "--no-deadlock", "--strict"];
-    let (.., told, xml) = ids(&folder, &states[1..]);
+    let (.., told, xml) = rule_and_case_ids(&folder, &states[1..]);
     assert_eq!(folder.run(&states).code, 1);
     let failure = "<failure message=\"it was not checked\" type=\"unchecked\">mixed.pml:3:5: ltl: small</failure>";
     assert!(xml.contains("failures=\"1\"") && xml.contains(failure), "{xml}");
@@ -242,9 +246,9 @@ fn what_is_not_checked_is_a_failure_where_it_counts() {
     assert_eq!((&result["ruleId"], &result["level"]), (&json!("ltl/small"), &json!("error")));
     let region = &result["locations"][0]["physicalLocation"]["region"];
     assert_eq!(region["startLine"], 3, "{told}");
-    // What a search for runs leaves out of what the model asserts counts as well.
+    // Assertions that a liveness check omits count as well.
     let runs = ["check", "mixed.pml", "--ltl", "<> (x >= 0)", "--strict"];
-    let (.., told, xml) = ids(&folder, &runs[1..]);
+    let (.., told, xml) = rule_and_case_ids(&folder, &runs[1..]);
     assert_eq!(folder.run(&runs).code, 1);
     assert!(xml.contains("failures=\"1\" errors=\"0\"") || xml.contains("failures=\"2\""), "{xml}");
     assert!(
@@ -253,7 +257,7 @@ fn what_is_not_checked_is_a_failure_where_it_counts() {
 }
 
 #[test]
-fn a_model_that_cannot_be_read_is_told_in_each_file_with_its_place() {
+fn an_unreadable_model_is_reported_in_each_file() {
     let folder = Folder::with("bad.pml", "byte x;\nactive proctype P() { x = = 1 }\n");
     let files = ["--junit", "e.xml", "--sarif", "e.sarif"];
     let ran = folder.run(&[&["check", "bad.pml"][..], &files].concat());
@@ -279,7 +283,7 @@ fn a_model_that_cannot_be_read_is_told_in_each_file_with_its_place() {
     let at = &result["locations"][0]["physicalLocation"];
     assert_eq!(at["artifactLocation"]["uri"], "bad.pml");
     assert_eq!((&at["region"]["startLine"], &at["region"]["startColumn"]), (&json!(2), &json!(27)));
-    // Also what has no place: a model that is not there, flags that do not go together, a directory that is damaged.
+    // Failures without a position: a missing model, contradicting flags, a damaged directory.
     folder.write("job", "dear reader");
     std::fs::create_dir(folder.path("d")).unwrap();
     std::fs::rename(folder.path("job"), folder.path("d/job")).unwrap();
@@ -303,7 +307,7 @@ fn a_model_that_cannot_be_read_is_told_in_each_file_with_its_place() {
 }
 
 #[test]
-fn a_command_is_run_at_the_end_and_told_what_came() {
+fn notify_runs_a_command_with_the_result_in_variables() {
     let folder = Folder::with("low.m", LOW);
     let notify = "echo \"$SPILLWAY_VERDICT $SPILLWAY_EXIT_CODE $SPILLWAY_MODEL $SPILLWAY_DIR, $SPILLWAY_ERROR\" > told";
     let told = |args: &[&str], expected: &str| {
@@ -312,7 +316,7 @@ fn a_command_is_run_at_the_end_and_told_what_came() {
     };
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
     told(&stopped, "incomplete 3 low.m d, \n");
-    // Whoever goes on with it is told, too, where nobody says otherwise.
+    // The resumed search runs the command of the first session, too.
     std::fs::remove_file(folder.path("told")).unwrap();
     assert_eq!(folder.run(&["resume", "d"]).code, 1);
     assert_eq!(read(&folder, "told"), "violated 1  d, \n");
@@ -321,7 +325,7 @@ fn a_command_is_run_at_the_end_and_told_what_came() {
         &["check", "absent.m"],
         "failed 2 absent.m , error: cannot read the model absent.m: No such file or directory (os error 2)\n",
     );
-    // A search that was stopped where nobody named a directory is somewhere, and one with a verdict is gone.
+    // A stopped search has a temporary directory; a search with a verdict has deleted it.
     let stopped = [
         "check",
         "low.m",
@@ -344,7 +348,7 @@ fn a_command_is_run_at_the_end_and_told_what_came() {
 }
 
 #[test]
-fn the_command_at_the_end_reads_the_result() {
+fn the_notify_command_reads_the_summary() {
     let folder = Folder::with("low.m", LOW);
     let summary = |args: &[&str]| {
         let ran = folder.run(&[args, &["--notify", "cat > told"]].concat());
@@ -363,20 +367,20 @@ fn the_command_at_the_end_reads_the_result() {
     assert!(told.starts_with("low.m: verified: no run violates true"), "{told}");
     let (_, told) = summary(&["check", "absent.m"]);
     assert!(told.starts_with("error: cannot read the model absent.m: "), "{told}");
-    // Whoever does not read it is not waited for.
+    // A command that does not read its input is not waited for.
     let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exec 0<&-; exit 0"]);
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
 }
 
 #[test]
-fn what_is_written_at_the_end_is_written_by_whoever_goes_on() {
+fn a_resumed_search_writes_the_output_files() {
     let folder = Folder::with("low.m", LOW);
     let files = ["--report", "r.html", "--junit", "r.xml", "--sarif", "r.sarif"];
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&[&stopped[..], &files].concat()).code, 3);
     let names = ["r.html", "r.xml", "r.sarif"];
     names.iter().for_each(|it| std::fs::remove_file(folder.path(it)).unwrap());
-    // A copy may come from anybody, and says what is left out.
+    // A copied directory may be anybody's: its output flags are ignored, with a note.
     std::fs::create_dir(folder.path("copy")).unwrap();
     for file in std::fs::read_dir(folder.path("d")).unwrap().map(Result::unwrap) {
         std::fs::copy(file.path(), folder.path("copy").join(file.file_name())).unwrap();
@@ -390,14 +394,14 @@ fn what_is_written_at_the_end_is_written_by_whoever_goes_on() {
         ran.err
     );
     assert!(folder.path("own.xml").exists() && !names.iter().any(|it| folder.path(it).exists()));
-    // It is written where it was to be, wherever that is said.
+    // Files are written to the path of the first session, whatever the current folder.
     let ran = folder.run(&["resume", "d", "--no-trace"]);
     assert_eq!(ran.code, 1);
     for name in names {
         assert!(ran.err.contains(&format!("/{name}\n")), "{}", ran.err);
         assert!(read(&folder, name).contains("low"), "{name}");
     }
-    // So it is in a search about runs.
+    // The same holds for a liveness check.
     let runs = ["check", "low.m", "--ltl", "<> (x = 3)", "--max-states", "2", "--dir", "runs"];
     assert_eq!(
         folder.run(&[&runs[..], &["--notify", "echo $SPILLWAY_VERDICT >> all"]].concat()).code,
@@ -408,7 +412,7 @@ fn what_is_written_at_the_end_is_written_by_whoever_goes_on() {
 }
 
 #[test]
-fn models_to_start_from_are_verified_and_break_as_they_say() {
+fn new_models_are_verified_and_fail_as_documented() {
     let folder = Folder::with("taken.m", LOW);
     for (language, file, out, broken) in [
         ("promela", "model.pml", "\tturn = other;\n", ""),
@@ -416,7 +420,7 @@ fn models_to_start_from_are_verified_and_break_as_they_say() {
         ("dve", "model.dve", ", turn = 1; }", "; }"),
     ] {
         let said = format!("wrote {file}; `spillway check {file}` checks it\n");
-        folder.prints(&["new", language], 0, &said);
+        folder.assert_prints(&["new", language], 0, &said);
         let ran = folder.run(&["check", file]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
         assert!(ran.out.contains("verified: "), "{}", ran.out);
@@ -436,7 +440,7 @@ fn models_to_start_from_are_verified_and_break_as_they_say() {
 }
 
 #[test]
-fn the_doctor_says_what_there_is_and_which_flags_that_suggests() {
+fn doctor_reports_the_machine_and_suggests_flags() {
     let folder = Folder::with("low.m", LOW);
     let ran = folder.run(&["doctor", "--dir", "."]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
@@ -455,7 +459,7 @@ fn the_doctor_says_what_there_is_and_which_flags_that_suggests() {
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
-    // Nothing is left, and nothing is made where that cannot be.
+    // No test file is left, and none is created if the folder is missing.
     let names = std::fs::read_dir(folder.path("")).unwrap().map(|it| it.unwrap().file_name());
     assert!(!names.into_iter().any(|it| it.to_string_lossy().starts_with("spillway-doctor")));
     let ran = folder.run(&["doctor", "--dir", "absent"]);

@@ -4,10 +4,11 @@
 use super::Folder;
 use serde_json::Value;
 
-/// Sets the clipboard of a terminal; then other sequences, a change of direction, and what formats take for more than text.
+/// Sets the clipboard of a terminal. Then other control sequences, a change of text direction, and directives of
+/// several formats.
 const EVIL: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}2J\u{202e}\u{7f} %getenv('HOME') <img src=x> [[http://x]] $$x$$";
 
-/// A name of a file.
+/// A hostile file name.
 const NAME: &str = "=1+1|\u{1b}]0;title\u{7}\n!include y\u{202e}";
 
 fn murphi() -> String {
@@ -38,8 +39,8 @@ const NET: &str = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"
 <arc id=\"a1\" source=\"p1\" target=\"t1\"/><arc id=\"a2\" source=\"t1\" target=\"p2\"/></page></net></pnml>
 ";
 
-/// Whether a terminal does something else than to show a character.
-fn is_obeyed(it: char) -> bool {
+/// Whether a terminal does anything but show the character.
+fn is_terminal_control(it: char) -> bool {
     let is_format = ('\u{200e}'..='\u{200f}').contains(&it)
         || ('\u{2028}'..='\u{202e}').contains(&it)
         || ('\u{2066}'..='\u{2069}').contains(&it);
@@ -47,36 +48,36 @@ fn is_obeyed(it: char) -> bool {
 }
 
 #[track_caller]
-fn is_shown(what: &str, text: &str) {
-    let found = text.char_indices().find(|(_, it)| is_obeyed(*it));
+fn assert_inert(what: &str, text: &str) {
+    let found = text.char_indices().find(|(_, it)| is_terminal_control(*it));
     if let Some((at, it)) = found {
         let from = text[..at].char_indices().rev().nth(60).map_or(0, |it| it.0);
         panic!("{what}: {it:?} behind {:?}", &text[from..at]);
     }
 }
 
-/// Runs a command; nothing that it says is obeyed.
+/// Runs a command, and asserts that its output has no terminal controls.
 #[track_caller]
-fn shown(folder: &Folder, args: &[&str]) -> String {
+fn run_inert(folder: &Folder, args: &[&str]) -> String {
     let ran = folder.run(args);
     let what = format!("{args:?}");
-    is_shown(&what, &ran.out);
-    is_shown(&what, &ran.err);
+    assert_inert(&what, &ran.out);
+    assert_inert(&what, &ran.err);
     assert!(!(ran.out.clone() + &ran.err).contains("panicked"), "{what}: {}", ran.err);
     ran.out
 }
 
-/// The file of this name; nothing in it is obeyed.
+/// Reads a file, and asserts that it has no terminal controls.
 #[track_caller]
 fn read(folder: &Folder, name: &str) -> String {
     let text = std::fs::read_to_string(folder.path(name))
         .unwrap_or_else(|error| panic!("{name}: {error}"));
-    is_shown(name, &text);
+    assert_inert(name, &text);
     text
 }
 
-/// All that is written of a search that is kept, and of its counterexample, but for what has a format of its own.
-fn everything(folder: &Folder, model: &str) {
+/// Runs each command on the model and on its kept search. Formats with their own rules have tests of their own.
+fn run_all_commands(folder: &Folder, model: &str) {
     for flags in [
         &["--keep-going"][..],
         &["--json"],
@@ -87,7 +88,7 @@ fn everything(folder: &Folder, model: &str) {
         &["--only", "deadlock\u{1b}[2J"],
         &["--bitstate\u{1b}[2J"],
     ] {
-        shown(folder, &[&["check", model][..], flags].concat());
+        run_inert(folder, &[&["check", model][..], flags].concat());
     }
     for args in [
         &["status", "d"][..],
@@ -111,42 +112,42 @@ fn everything(folder: &Folder, model: &str) {
         &["new", "murphi", "new\u{1b}[2J\nx.m"],
         &["check", "absent\u{1b}[2J.m"],
     ] {
-        shown(folder, args);
+        run_inert(folder, args);
     }
 }
 
-/// Checks a model, keeps its search in `d`, and writes all files of it.
-fn kept(name: &str, text: &str) -> Folder {
+/// Checks a model, keeps its search in `d`, and writes all its output files.
+fn check_and_keep(name: &str, text: &str) -> Folder {
     let folder = Folder::with(name, text);
     let files = ["--report", "out.html", "--junit", "out.xml", "--sarif", "out.sarif"];
-    shown(&folder, &[&["check", name, "--dir", "d"][..], &files].concat());
+    run_inert(&folder, &[&["check", name, "--dir", "d"][..], &files].concat());
     folder
 }
 
 #[test]
-fn nothing_is_obeyed_that_a_model_says() {
+fn no_output_has_terminal_controls_of_a_model() {
     for (name, text) in
         [("m", murphi()), ("pml", promela()), ("pnml", NET.to_owned()), ("dve", DVE.to_owned())]
     {
         let name = format!("{NAME}.{name}");
-        let folder = kept(&name, &text);
-        everything(&folder, &name);
+        let folder = check_and_keep(&name, &text);
+        run_all_commands(&folder, &name);
         for file in ["out.html", "out.xml", "out.sarif", "d/events.jsonl", "d/status.json"] {
             read(&folder, file);
         }
         for format in ["itf", "csv", "plantuml", "mermaid"] {
-            shown(&folder, &["trace", "d", "--as", format]);
+            run_inert(&folder, &["trace", "d", "--as", format]);
         }
     }
-    let folder = kept("net.pnml", NET);
-    shown(&folder, &["graph", "net.pnml", "--structure"]);
-    shown(&folder, &["explain", &format!("{NAME}.m"), "--ltl", "\u{9b}"]);
+    let folder = check_and_keep("net.pnml", NET);
+    run_inert(&folder, &["graph", "net.pnml", "--structure"]);
+    run_inert(&folder, &["explain", &format!("{NAME}.m"), "--ltl", "\u{9b}"]);
 }
 
 const DVE: &str = "byte x; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; } system async;";
 
 #[test]
-fn a_property_of_a_file_is_called_by_what_is_text_in_its_name() {
+fn the_name_of_a_property_keeps_only_its_text() {
     let folder = Folder::with("net.pnml", NET);
     let ids = ["=q\n\u{9b}2J\u{202e}", "q"];
     let properties = ids.map(|id| {
@@ -158,16 +159,16 @@ fn a_property_of_a_file_is_called_by_what_is_text_in_its_name() {
         properties.concat()
     );
     folder.write("ask.xml", &text);
-    let out = shown(&folder, &["check", "net.pnml", "--property", "ask.xml"]);
+    let out = run_inert(&folder, &["check", "net.pnml", "--property", "ask.xml"]);
     assert!(out.contains("  true     q: "), "{out}");
-    shown(&folder, &["check", "net.pnml", "--property", "ask.xml", "--question", "a\u{1b}[2J"]);
+    run_inert(&folder, &["check", "net.pnml", "--property", "ask.xml", "--question", "a\u{1b}[2J"]);
 }
 
 #[test]
-fn json_is_json_and_has_the_text_as_it_is() {
-    let folder = kept("m.m", &murphi());
+fn json_keeps_hostile_text_unchanged() {
+    let folder = check_and_keep("m.m", &murphi());
     for args in [&["trace", "d", "--json"][..], &["trace", "d", "--as", "itf"]] {
-        let told: Value = serde_json::from_str(&shown(&folder, args)).unwrap();
+        let told: Value = serde_json::from_str(&run_inert(&folder, args)).unwrap();
         let step = &told["counterexamples"][0]["steps"][1]["action"];
         let step = step.as_str().or(told["states"][1]["#meta"]["action"].as_str());
         assert_eq!(step.unwrap(), format!("=r{EVIL}"));
@@ -180,8 +181,8 @@ fn json_is_json_and_has_the_text_as_it_is() {
 #[test]
 fn no_cell_of_a_table_is_a_formula() {
     for (name, text) in [("m.m", murphi()), ("p.pml", promela()), ("n.pnml", NET.to_owned())] {
-        let folder = kept(name, &text);
-        let table = shown(&folder, &["trace", "d", "--as", "csv"]);
+        let folder = check_and_keep(name, &text);
+        let table = run_inert(&folder, &["trace", "d", "--as", "csv"]);
         let mut read = csv::ReaderBuilder::new().has_headers(false).from_reader(table.as_bytes());
         let (mut cells, mut quoted) = (0, 0);
         for record in read.records().map(Result::unwrap) {
@@ -200,16 +201,16 @@ fn no_cell_of_a_table_is_a_formula() {
 #[test]
 fn no_line_of_a_diagram_is_a_directive() {
     for (name, text) in [("m.m", murphi()), ("p.pml", promela()), ("n.pnml", NET.to_owned())] {
-        let folder = kept(name, &text);
-        let diagram = shown(&folder, &["trace", "d", "--as", "plantuml"]);
+        let folder = check_and_keep(name, &text);
+        let diagram = run_inert(&folder, &["trace", "d", "--as", "plantuml"]);
         for line in diagram.lines() {
             let known = ["@startuml", "@enduml", "title ", "participant \"", "p0 -", "p1 -"];
             assert!(known.iter().any(|it| line.starts_with(it)), "{line}");
-            // A function of the preprocessor, a tag and a link.
+            // A preprocessor function, a tag or a link.
             let text = line.replace("<U+", "");
             assert!(!["%", "<", "[["].iter().any(|it| text.contains(it)), "{line}");
         }
-        let diagram = shown(&folder, &["trace", "d", "--as", "mermaid"]);
+        let diagram = run_inert(&folder, &["trace", "d", "--as", "mermaid"]);
         for (number, line) in diagram.lines().enumerate() {
             let known =
                 ["sequenceDiagram", "  %% ", "  participant p", "  Note over p", "p0 -", "p1 -"];
@@ -221,7 +222,7 @@ fn no_line_of_a_diagram_is_a_directive() {
 }
 
 #[test]
-fn names_of_a_drawn_graph_stay_within_their_quotes() {
+fn hostile_names_in_dot_stay_quoted() {
     let folder = Folder::with("m.m", &murphi());
     folder.write("n.pnml", NET);
     for args in [
@@ -231,9 +232,9 @@ fn names_of_a_drawn_graph_stay_within_their_quotes() {
         &["graph", "n.pnml", "--structure"],
         &["explain", "m.m", "--ltl", "<> (x == 3)", "--format", "dot"],
     ] {
-        let graph = shown(&folder, args);
+        let graph = run_inert(&folder, args);
         for line in graph.lines() {
-            // What is left without strings is the language's own.
+            // The text outside of strings is the language's own.
             let (mut own, mut rest) = (String::new(), line.replace("\\\\", "").replace("\\\"", ""));
             while let Some((before, behind)) = rest.split_once('"') {
                 own += before;
@@ -246,7 +247,7 @@ fn names_of_a_drawn_graph_stay_within_their_quotes() {
 }
 
 #[test]
-fn a_command_that_is_advised_is_one_that_a_shell_reads() {
+fn suggested_commands_are_quoted_for_a_shell() {
     let name = "it's $(touch evil) a.m";
     let folder = Folder::with(name, &murphi());
     let dir = "d $(touch evil)'";

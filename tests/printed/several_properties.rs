@@ -69,7 +69,7 @@ fn the_command_line_selects_properties() {
     let mixed = checked(&["--ltl", "small", "--non-progress", "--invariant", "x < 3"], 1);
     let violated = verdicts(&mixed).into_iter().filter(|it| it.2 == "violated");
     assert_eq!(violated.map(|it| it.0).collect::<Vec<_>>(), ["invariant", "non-progress"]);
-    // One property is one search, as before.
+    // One property takes one search.
     assert_eq!(checked(&["--ltl", "small"], 0)["property"], "small");
 
     let ran = folder.run(&["check", "count.pml", "--spin-trail", "t"]);
@@ -88,7 +88,7 @@ fn a_check_of_several_properties_is_resumed() {
     let ran = folder.run(&["check", "count.pml", "--dir", "d", "--max-states", "1"]);
     let summary = "count.pml: incomplete: 5 of 5 properties are not decided\n  open     deadlock";
     assert!(ran.code == 3 && ran.out.contains(summary), "{}{}", ran.out, ran.err);
-    // Whatever becomes of the model's file, and of a search that had not begun.
+    // The directory suffices: the model's file is changed, and one search had not begun.
     folder.write("count.pml", "changed");
     std::fs::remove_dir_all(folder.path("d/2-ltl")).unwrap();
     let status = folder.run(&["status", "d"]);

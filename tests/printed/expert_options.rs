@@ -3,7 +3,7 @@
 use super::Folder;
 
 #[test]
-fn options_for_experts_are_listed_and_their_values_are_judged() {
+fn expert_options_are_listed_and_validated() {
     let folder = Folder::with("a.pml", "active proctype P() { skip }");
     let ran = folder.run(&["check", "-X", "help"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));

@@ -4,7 +4,7 @@
 use super::Folder;
 use serde_json::Value;
 
-/// A model in each language that counts up to 3, and an expression about that.
+/// A model in each language that counts up to 3, and a condition on the counter.
 const COUNTERS: [(&str, &str, &str); 4] = [
     (
         "count.dve",
@@ -26,7 +26,7 @@ const COUNTERS: [(&str, &str, &str); 4] = [
 ];
 
 #[test]
-fn what_should_hold_is_said_on_the_command_line_in_every_language() {
+fn every_language_has_invariants_on_the_command_line() {
     for (name, text, invariant) in COUNTERS {
         let folder = Folder::with(name, text);
         let only = ["check", name, "--only", "invariant", "--reduce", "none", "--no-trace"];
@@ -40,7 +40,7 @@ fn what_should_hold_is_said_on_the_command_line_in_every_language() {
         let [found] = violations.as_slice() else { panic!("{name}: {violations:?}") };
         assert_eq!((&found["kind"], &found["name"]), (&"invariant".into(), &invariant.into()));
         assert_eq!((&found["file"], &found["line"]), (&"invariant".into(), &1.into()));
-        // The directory knows it, whoever looks.
+        // Each command on the directory reports the invariant.
         for command in [&["status", "d"][..], &["resume", "d", "--no-trace"]] {
             let out = folder.run(command).out;
             let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -59,7 +59,7 @@ fn what_should_hold_is_said_on_the_command_line_in_every_language() {
 }
 
 #[test]
-fn what_should_be_sometimes_is_said_in_every_language() {
+fn every_language_has_covers_on_the_command_line() {
     for (name, text, _) in COUNTERS {
         let folder = Folder::with(name, text);
         let only = ["check", name, "--only", "invariant", "--cover", "x == 2"];
@@ -90,7 +90,7 @@ fn what_should_be_sometimes_is_said_in_every_language() {
 }
 
 #[test]
-fn what_is_said_wrong_is_told_with_its_place() {
+fn errors_in_conditions_have_a_position() {
     for (name, text, _) in COUNTERS {
         let folder = Folder::with(name, text);
         let ran = folder.run(&["check", name, "--invariant", "x <"]);
@@ -104,7 +104,7 @@ fn what_is_said_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn a_formula_of_the_model_is_left_for_what_is_said() {
+fn command_line_conditions_exclude_formulas_of_the_model() {
     let (name, text, _) = COUNTERS[2];
     let folder = Folder::with(name, &format!("{text}\nltl small {{ [] (x < 2) }}\n"));
     let ran = folder.run(&["check", name, "--invariant", "x < 4", "--no-deadlock"]);
@@ -113,7 +113,7 @@ fn a_formula_of_the_model_is_left_for_what_is_said() {
 }
 
 #[test]
-fn a_configuration_file_says_what_no_flag_says() {
+fn a_configuration_file_sets_what_no_flag_sets() {
     let (name, text, ..) = COUNTERS[0];
     let folder = Folder::with(name, text);
     let write = |text: &str| std::fs::write(folder.path("check.toml"), text).unwrap();
@@ -123,7 +123,7 @@ fn a_configuration_file_says_what_no_flag_says() {
     let configured = ["check", name, "--config", "check.toml", "--json"];
     let violated = folder.run(&configured);
     assert_eq!(violated.code, 1, "{}", violated.err);
-    // A flag replaces the value of its key, and the directory keeps what came of both.
+    // A flag replaces the value of its key, and the directory keeps the result of both.
     let flags = ["--invariant", "x < 100", "--max-states", "1", "--dir", "d"];
     let stopped = folder.run(&[&configured[..], &flags].concat());
     assert_eq!(stopped.code, 3, "{}", stopped.err);

@@ -1,19 +1,19 @@
-//! Commands that serve pages, and requests to them.
+//! Servers of pages, and requests to them.
 
 use super::Folder;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A response.
+/// An HTTP response.
 pub(super) struct PageResponse {
     pub code: u16,
     pub head: String,
     pub text: String,
 }
 
-/// Sends a request line with further headers, each ending in a line break. It ends up at an address.
-pub(super) fn requested(address: &str, line: &str, headers: &str) -> PageResponse {
+/// Sends a request line to an address, with further headers that each end in a line break.
+pub(super) fn send_request(address: &str, line: &str, headers: &str) -> PageResponse {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
     let mut answer = Vec::new();
@@ -25,9 +25,9 @@ pub(super) fn requested(address: &str, line: &str, headers: &str) -> PageRespons
 }
 
 impl Folder {
-    /// A command that serves pages, and where.
+    /// Starts a command that serves pages. Returns it and its address.
     #[track_caller]
-    pub(super) fn served(&self, args: &[&str]) -> (Child, String) {
+    pub(super) fn start_server(&self, args: &[&str]) -> (Child, String) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
             .current_dir(self.path(""))
             .env("TMPDIR", self.path("tmp"))

@@ -3,7 +3,7 @@
 use super::Folder;
 use serde_json::Value;
 
-/// Counts from 3 down to nothing.
+/// A net with one transition that empties a place of three tokens.
 const NET: &str = "<pnml><net id='n' type='ptnet'><place id='x'/>
     <place id='r'><name><text>rest</text></name><initialMarking><text>3</text></initialMarking></place>
     <transition id='up'/><arc source='r' target='up'/><arc source='up' target='x'/></net></pnml>";
@@ -25,14 +25,14 @@ fn sometimes(inside: &str) -> String {
     format!("<exists-path><finally>{inside}</finally></exists-path>")
 }
 
-/// A net with what is asked of it.
+/// A folder with the net and a file of these properties.
 fn folder(properties: &[String]) -> Folder {
     let folder = Folder::with("net.pnml", NET);
     folder.write("file.xml", &format!("<property-set>\n{}</property-set>", properties.concat()));
     folder
 }
 
-/// All kinds of questions.
+/// Properties of all kinds.
 fn all() -> Vec<String> {
     vec![
         property("small", &always(&at_most(3))),
@@ -53,7 +53,7 @@ fn all() -> Vec<String> {
 }
 
 #[test]
-fn each_question_is_answered() {
+fn each_property_is_answered() {
     let folder = folder(&all());
     let ran = folder.run(&["check", "net.pnml", "--property", "file.xml"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -77,7 +77,7 @@ net.pnml: 4 questions: 2 true, 2 false
 }
 
 #[test]
-fn one_question_has_its_counterexample_and_its_files() {
+fn a_single_property_has_a_counterexample_and_a_directory() {
     let folder = folder(&all());
     let one = ["check", "net.pnml", "--property", "file.xml", "--question"];
     let ran = folder.run(&[&one[..], &["smaller", "--dir", "d"]].concat());
@@ -88,7 +88,7 @@ fn one_question_has_its_counterexample_and_its_files() {
         "{}",
         ran.out
     );
-    // The directory knows what was asked, whoever looks.
+    // Commands on the directory report the property.
     let status = folder.run(&["status", "d"]);
     assert!(
         status.out.contains("false    smaller: not in a state after 2 steps"),
@@ -125,7 +125,7 @@ fn one_question_has_its_counterexample_and_its_files() {
 }
 
 #[test]
-fn a_search_ends_when_all_is_answered() {
+fn a_search_ends_when_all_properties_are_answered() {
     let small = [property("some", &sometimes(&format!("<negation>{}</negation>", at_most(0))))];
     let folder = folder(&small);
     let asked = ["check", "net.pnml", "--property", "file.xml", "--reduce", "none"];
@@ -141,7 +141,7 @@ fn a_search_ends_when_all_is_answered() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn unsuitable_property_requests_are_rejected() {
     let folder = folder(&all());
     let asked = ["check", "net.pnml", "--property", "file.xml"];
     let refused = |args: &[&str], told: &str| {
@@ -162,7 +162,7 @@ fn what_cannot_be_asked_is_refused() {
 }
 
 #[test]
-fn sums_of_variables_are_told_of_any_model() {
+fn values_prints_sums_of_variables() {
     let folder = folder(&all());
     assert_eq!(
         folder.run(&["check", "net.pnml", "--no-deadlock", "--reduce", "none", "--dir", "d"]).code,
@@ -200,7 +200,7 @@ fn a_net_is_drawn_with_its_tokens() {
     }
     let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    // The last marking of the counterexample: nothing can be taken any more.
+    // The last marking of the counterexample has no fireable transition.
     let drawn =
         folder.run(&["graph", "net.pnml", "--structure", "--from", "d", "--out", "net.dot"]);
     assert_eq!(drawn.code, 0, "{}", drawn.err);

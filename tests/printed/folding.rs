@@ -1,4 +1,4 @@
-//! Repeated steps of counterexamples.
+//! Folding of repeated steps of counterexamples.
 
 use super::Folder;
 
@@ -19,7 +19,7 @@ active proctype P() {
 ltl low { <> (n == 40) }
 ";
 
-/// Rounds within rounds.
+/// Repetitions within repetitions.
 const ROUNDS: &str = "byte i; byte j;
 process P { state a, b, c; init a;
 trans a -> a { guard i < 40 and i % 3 < 2; effect i = i + 1; },
@@ -31,7 +31,7 @@ system async;
 ";
 
 #[test]
-fn rounds_are_shown_once_with_what_they_changed_in_all() {
+fn repeated_steps_are_shown_once_with_their_total_changes() {
     let expected = "\
 counterexample in counts.pml: assert: assertion failed in Sender: assert(sent <
            9), 35 steps
@@ -79,8 +79,8 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
            spillway simulate counts.pml --from d
 ";
     let folder = Folder::with("counts.pml", COUNTS);
-    folder.prints(&["check", "counts.pml", "--dir", "d"], 1, expected);
-    // What is shown of some variables is folded by what is shown.
+    folder.assert_prints(&["check", "counts.pml", "--dir", "d"], 1, expected);
+    // With some variables selected, folding depends on what is shown.
     let expected = "\
 counterexample in counts.pml: assert: assertion failed in Sender: assert(sent <
            9), 35 steps
@@ -100,11 +100,11 @@ VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
            Receiver[1]  line 4
 
 ";
-    folder.prints(&["trace", "d", "--only", "sent"], 1, expected);
+    folder.assert_prints(&["trace", "d", "--only", "sent"], 1, expected);
 }
 
 #[test]
-fn what_is_folded_is_on_the_way_to_a_loop_or_in_it() {
+fn stems_and_cycles_are_folded_separately() {
     let expected = "\
 counterexample in loops.pml: low: 40 steps, then a cycle of 22 steps
     0  initial state
@@ -146,11 +146,11 @@ loops.pml: VIOLATED: a run does not satisfy low
            spillway simulate loops.pml --from DIR
 ";
     let args = ["check", "loops.pml", "--shortest", "--reduce", "none"];
-    Folder::with("loops.pml", LOOPS).prints(&args, 1, expected);
+    Folder::with("loops.pml", LOOPS).assert_prints(&args, 1, expected);
 }
 
-/// The titles of the steps that are shown, those that come again as often as it says; and how many were left out.
-fn expanded(out: &str) -> (Vec<String>, usize) {
+/// The titles of the shown steps, with folded steps expanded, and the number of omitted steps.
+fn expand_titles(out: &str) -> (Vec<String>, usize) {
     let (mut titles, mut left_out) = (Vec::<String>::new(), 0);
     for line in out.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -174,14 +174,14 @@ fn expanded(out: &str) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn what_is_folded_stands_for_every_step() {
+fn folded_steps_expand_to_the_unfolded_counterexample() {
     for (name, text, least) in
         [("counts.pml", COUNTS, 28), ("loops.pml", LOOPS, 56), ("rounds.dve", ROUNDS, 36)]
     {
         let folder = Folder::with(name, text);
         let [folded, whole] =
             [&["check", name][..], &["check", name, "--unfolded"]].map(|args| folder.run(args).out);
-        let ((titles, left_out), (all, none)) = (expanded(&folded), expanded(&whole));
+        let ((titles, left_out), (all, none)) = (expand_titles(&folded), expand_titles(&whole));
         assert!(left_out >= least && none == 0, "{name}: {left_out}\n{folded}");
         assert_eq!(titles, all, "{name}");
     }

@@ -1,4 +1,4 @@
-//! `--constraint`: states outside of it are checked, and not expanded.
+//! `--constraint`: states outside the constraint are checked, and not expanded.
 
 use super::Folder;
 use serde_json::Value;
@@ -32,14 +32,14 @@ fn the_verdict_holds_within_the_constraint() {
     let (_, told) = json(&folder, &both);
     assert_eq!(told["states"], 35);
     assert_eq!(told["constraints"], serde_json::json!(["x < 3", "x > -3"]));
-    // A property of the model that no search checks stays unchecked.
+    // A property of the model that is not checked is still listed.
     folder.write("l.pml", &format!("{COUNTERS} ltl p {{ <> (x == 9) }}"));
     let ran = folder.run(&["check", "l.pml", "--constraint", "x < 3 && x > -3", "--no-claim"]);
     assert_eq!(ran.code, 0);
     assert!(ran.out.starts_with("l.pml: within the constraint, every state within it was visited,\n           no violation was found\n"), "{}", ran.out);
 }
 
-/// The engines and the reductions that are used agree.
+/// Both executors, the stores and the allowed reductions agree.
 #[test]
 fn every_engine_has_the_same_states() {
     let folder = Folder::with("c.pml", COUNTERS);
@@ -52,9 +52,9 @@ fn every_engine_has_the_same_states() {
     }
 }
 
-/// The states outside are judged: an invariant may fail in them. They are no deadlocks.
+/// States outside the constraint are checked: an invariant may fail in them. They are not deadlocks.
 #[test]
-fn states_outside_are_checked() {
+fn states_outside_the_constraint_are_checked() {
     let folder = Folder::with("c.pml", COUNTERS);
     for (invariant, code) in [("x < 3", 1), ("x < 4", 0)] {
         for exec in ["jit", "interp"] {
@@ -64,11 +64,11 @@ fn states_outside_are_checked() {
             assert_eq!(told["deadlocks"], 0);
         }
     }
-    // A deadlock within the constraint is one.
+    // A deadlock within the constraint is reported.
     folder.write("d.pml", "byte x; active proctype P() { do :: x < 9 -> x++ od }");
     assert_eq!(folder.run(&["check", "d.pml", "--constraint", "x < 9"]).code, 0);
     assert_eq!(folder.run(&["check", "d.pml", "--constraint", "x < 20"]).code, 1);
-    // A constraint that fails to be evaluated is an error of the model's steps.
+    // An error in the evaluation of the constraint is a run-time error of the model.
     let ran = folder.run(&["check", "d.pml", "--constraint", "4 / x < 2", "--no-trace"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("division by zero"), "{}", ran.out);
@@ -94,7 +94,7 @@ fn every_language_has_constraints() {
         let states = |it: &Value| it["states"].as_u64().unwrap();
         assert!((1..states(&whole.1)).contains(&states(&within)), "{model} {within}");
         if !model.ends_with(".tla") {
-            // The reductions that are used keep the verdict and the levels.
+            // The allowed reductions keep the verdict and the levels.
             let reduced = [
                 "--reduce",
                 "values,states,dead,symmetry",
@@ -110,7 +110,7 @@ fn every_language_has_constraints() {
     }
 }
 
-/// The flag does in a specification what CONSTRAINT of its configuration does.
+/// In a specification the flag equals CONSTRAINT of its configuration.
 #[test]
 fn a_specification_has_the_counts_of_its_configuration() {
     let module = "---- MODULE m ----\nEXTENDS Integers\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1 \\/ x' = x - 1\nSmall == x < 5 /\\ x > -5\n====\n";
@@ -131,7 +131,7 @@ fn a_specification_has_the_counts_of_its_configuration() {
 }
 
 #[test]
-fn reductions_that_may_remove_states_are_left_out_by_name() {
+fn unproven_reductions_are_omitted_with_a_constraint() {
     let folder = Folder::with("c.pml", COUNTERS);
     let flags = [
         "check",
@@ -157,9 +157,9 @@ fn reductions_that_may_remove_states_are_left_out_by_name() {
     }
 }
 
-/// The manual names the reductions that are used.
+/// The manual names the allowed reductions.
 #[test]
-fn the_manual_has_the_reductions_beside_a_constraint() {
+fn the_manual_lists_the_reductions_allowed_with_a_constraint() {
     let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/command-line.md");
     let manual = std::fs::read_to_string(manual).unwrap();
     let used = spillway::reduce::REDUCTIONS.iter().filter(|it| it.allows_constraint);
@@ -170,7 +170,7 @@ fn the_manual_has_the_reductions_beside_a_constraint() {
 }
 
 #[test]
-fn the_constraint_belongs_to_the_search() {
+fn the_search_directory_keeps_the_constraint() {
     let folder = Folder::with("c.pml", COUNTERS);
     let begin = [
         "check",
@@ -194,14 +194,14 @@ fn the_constraint_belongs_to_the_search() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
     assert!(page.contains("verified within the constraint"), "{page}");
-    // A configuration file has it too.
+    // A configuration file may have the constraint.
     folder.write("spillway.toml", "[properties]\nconstraint = [\"x < 3 && x > -3\"]\n");
     let (_, told) = json(&folder, &["c.pml", "--config", "spillway.toml"]);
     assert_eq!(told["states"], 35);
 }
 
 #[test]
-fn temporal_properties_and_enabledness_are_refused() {
+fn temporal_properties_and_enabledness_are_rejected_with_a_constraint() {
     let folder = Folder::with(
         "l.pml",
         &format!("{COUNTERS} ltl p {{ <> (x == 9) }} ltl q {{ [] (y < 9) }}"),
@@ -230,7 +230,7 @@ fn temporal_properties_and_enabledness_are_refused() {
     assert!(ran.err.ends_with("  help: leave out `timeout` and `enabled`\n"), "{}", ran.err);
 }
 
-/// Walks, the explorer and `explain` know the constraint too.
+/// `graph`, `explain` and `hunt` apply the constraint, too.
 #[test]
 fn other_commands_stop_at_the_constraint() {
     let folder = Folder::with("d.pml", "byte x; active proctype P() { do :: x < 9 -> x++ od }");

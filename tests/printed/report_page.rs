@@ -8,14 +8,14 @@ use jsonschema::validator_for;
 use serde_json::Value;
 use std::process::Command;
 
-/// One message is taken for another's.
+/// A process receives its own message instead of the answer.
 const MIXED: &str = "mtype = { ping, pong };
 chan c = [1] of { mtype }; byte x;
 active proctype A() { c!ping; c?pong; assert(false) }
 active proctype B() { c?ping; c!pong; if :: x == 9 -> skip :: else fi }
 ";
 
-/// What would be markup, wherever a model can say something.
+/// Texts that are markup in HTML, in each place of a model.
 const HOSTILE: &str = "type T: enum { a, b };
 var x: 0..9;
 startstate \"<b>start</b>\" begin x := 0; end;
@@ -28,9 +28,9 @@ fn read(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(folder.path(name)).unwrap()
 }
 
-/// That a page is whole and refers to nothing but itself.
+/// Asserts that a page is complete and refers only to itself.
 #[track_caller]
-fn is_by_itself(page: &str) {
+fn assert_self_contained(page: &str) {
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
     let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
     for word in ["http:", "https:", "src=", "url(", "@import", "<link", "<iframe", "fetch("] {
@@ -41,14 +41,14 @@ fn is_by_itself(page: &str) {
 }
 
 #[test]
-fn a_page_has_the_counterexample_the_search_and_the_text() {
+fn a_page_has_the_counterexample_the_statistics_and_the_model() {
     let folder = Folder::with("mixed.pml", MIXED);
     let args = ["check", "mixed.pml", "--reduce", "none", "--no-trace", "--report", "out.html"];
     let ran = folder.run(&args);
     assert_eq!((ran.code, ran.err.as_str()), (1, "wrote out.html\n"));
     assert!(!ran.out.contains("counterexample in "), "{}", ran.out);
     let page = read(&folder, "out.html");
-    is_by_itself(&page);
+    assert_self_contained(&page);
     for part in [
         "<title>mixed.pml: VIOLATED</title>",
         "<p class=\"verdict\">VIOLATED: assert: assertion failed in A: assert(false) at mixed.pml:3:39",
@@ -83,7 +83,7 @@ fn a_page_has_the_counterexample_the_search_and_the_text() {
 }
 
 #[test]
-fn what_a_model_says_is_no_markup() {
+fn text_of_a_model_is_no_markup() {
     let name = "<img src=x onerror=alert(0)>.m";
     let folder = Folder::with(name, HOSTILE);
     let ran = folder.run(&["report", name, "--out", "out.html"]);
@@ -98,7 +98,7 @@ fn what_a_model_says_is_no_markup() {
 }
 
 #[test]
-fn a_directory_has_a_page_whatever_became_of_its_search() {
+fn unfinished_and_damaged_directories_have_a_page() {
     let folder = Folder::with("mixed.pml", MIXED);
     let count = "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; },
         a -> a { guard y < 200; effect y = y + 1; }; } system async;";
@@ -115,7 +115,7 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     };
     report(&["d"], 0, "wrote d.html");
     let page = read(&folder, "d.html");
-    is_by_itself(&page);
+    assert_self_contained(&page);
     assert!(page.contains("<title>count.dve: incomplete</title>"));
     assert!(page.contains("<p class=\"note\">stopped "));
     assert_eq!(folder.run(&["resume", "d"]).code, 0);
@@ -140,14 +140,14 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    is_by_itself(&page);
+    assert_self_contained(&page);
     let record = read(&folder, "d/events.jsonl");
     let command = record.find("\"spillway resume").unwrap();
     let end = command + record[command..].find(',').unwrap();
     folder.write("d/events.jsonl", &format!("{}null{}", &record[..command], &record[end..]));
     report(&["d"], 0, "wrote d.html");
     assert!(read(&folder, "d.html").contains("--dir d\nby a program</pre>"));
-    // Without a record, and before the first checkpoint, there is less to show.
+    // Without events, or before the first checkpoint, the page has less.
     std::fs::remove_file(folder.path("d/events.jsonl")).unwrap();
     report(&["d"], 0, "wrote d.html");
     assert!(read(&folder, "d.html").contains("The progress over time is not on record."));
@@ -171,14 +171,14 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
 }
 
 #[test]
-fn a_search_about_runs_has_a_page() {
+fn a_liveness_check_has_a_page() {
     let folder = Folder::with("mixed.pml", MIXED);
     let holds = ["check", "mixed.pml", "--ltl", "[] (len(c) < 2)", "--dir", "runs"];
     assert_eq!(folder.run(&[&holds[..], &["--report", "one.html"]].concat()).code, 0);
     assert_eq!(folder.run(&["report", "runs", "--out", "two.html"]).code, 0);
     for name in ["one.html", "two.html"] {
         let page = read(&folder, name);
-        is_by_itself(&page);
+        assert_self_contained(&page);
         assert!(page.contains("<title>mixed.pml: verified</title>"), "{name}");
         assert!(
             page.contains("every run that meets no run-time error satisfies [] (len(c) &lt; 2)"),
@@ -213,7 +213,7 @@ fn all_states_of_a_small_model_are_drawn() {
     let drawn = ["check", "two.dve", "--keep-going", "--report", "out.html"];
     assert_eq!(folder.run(&drawn).code, 1);
     let page = read(&folder, "out.html");
-    is_by_itself(&page);
+    assert_self_contained(&page);
     let graph = page.split("<section id=\"states\">").nth(1).unwrap();
     let graph = graph.split("</section>").next().unwrap();
     for part in [
@@ -230,7 +230,7 @@ fn all_states_of_a_small_model_are_drawn() {
 }
 
 #[test]
-fn long_counterexamples_and_many_levels_make_no_long_page() {
+fn the_size_of_a_page_is_bounded() {
     let count = "int x; int w; process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
         a -> a { guard w < 1; effect w = w + 1; }; } system async;";
     let folder = Folder::with("count.dve", &(count.to_owned() + &"\n".repeat(6000)));
@@ -256,7 +256,7 @@ fn long_counterexamples_and_many_levels_make_no_long_page() {
 }
 
 #[test]
-fn what_is_written_down_is_what_the_schema_says() {
+fn events_conform_to_their_schema() {
     let root = env!("CARGO_MANIFEST_DIR");
     let schema = std::fs::read_to_string(format!("{root}/docs/schema/events.json")).unwrap();
     let schema = validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
@@ -275,7 +275,7 @@ fn what_is_written_down_is_what_the_schema_says() {
     assert!(!schema.is_valid(&serde_json::json!({ "event": "party" })));
 }
 
-/// Presses keys, and says in the title what came of it, of the page's own script, and of anything that was asked for.
+/// Presses keys, and writes into the title the errors, the steps shown, and the number of requests.
 const PROBE: &str = "<script>
 const errors = [];
 addEventListener('error', (it) => errors.push(it.message));
@@ -292,7 +292,7 @@ addEventListener('load', () => {
 });
 </script>";
 
-/// A Chromium, if there is one.
+/// The Chromium of this machine, if there is one.
 pub fn browser() -> Option<&'static str> {
     let all = ["chromium", "chromium-browser", "google-chrome"];
     let runs =
@@ -300,9 +300,9 @@ pub fn browser() -> Option<&'static str> {
     all.into_iter().find(runs)
 }
 
-/// What the title of a page says as JSON, after so many milliseconds in a browser.
+/// Opens a page in a browser for a number of milliseconds. Returns its title, which is JSON.
 #[track_caller]
-pub fn opened(browser: &str, folder: &Folder, address: &str, time: u32) -> Value {
+pub fn read_page_title(browser: &str, folder: &Folder, address: &str, time: u32) -> Value {
     let ran = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
         .arg(format!("--virtual-time-budget={time}"))
@@ -318,7 +318,7 @@ pub fn opened(browser: &str, folder: &Folder, address: &str, time: u32) -> Value
 }
 
 #[test]
-fn a_browser_goes_through_a_counterexample_by_keyboard() {
+fn a_browser_steps_through_a_counterexample_by_keyboard() {
     let Some(browser) = browser() else {
         return eprintln!("left out: there is no Chromium to open the page with");
     };
@@ -328,7 +328,7 @@ fn a_browser_goes_through_a_counterexample_by_keyboard() {
     let page = read(&folder, "out.html").replacen("<style>", &format!("{PROBE}<style>"), 1);
     folder.write("probed.html", &page);
     let address = format!("file://{}", folder.path("probed.html").display());
-    let told = opened(browser, &folder, &address, 2000);
+    let told = read_page_title(browser, &folder, &address, 2000);
     assert_eq!((&told["errors"], &told["asked"]), (&serde_json::json!([]), &0.into()));
     let seen: Vec<u64> = told["seen"]
         .as_array()
@@ -336,13 +336,13 @@ fn a_browser_goes_through_a_counterexample_by_keyboard() {
         .iter()
         .map(|it| it.as_str().unwrap().parse().unwrap())
         .collect();
-    // It is opened at the step that fails.
+    // The page is opened at the failing step.
     let last = seen[0];
     assert_eq!(seen, [last, 0, 1, 2, last, last - 1, 0]);
     assert!(told["values"].as_str().unwrap().contains("c &lt;&gt;"), "{told}");
 }
 
-/// The steps that are to be seen, before and behind a click on those that are folded.
+/// Writes into the title the steps shown before and after a click on the folded ones.
 const FOLDS: &str = "<script>
 addEventListener('load', () => {
   const seen = () => [...document.querySelectorAll('#steps tr')].filter((it) => !it.hidden).map((it) => it.cells[0].textContent);
@@ -355,7 +355,7 @@ addEventListener('load', () => {
 </script>";
 
 #[test]
-fn steps_that_come_again_and_again_are_folded_until_somebody_asks() {
+fn repeated_steps_are_folded_until_they_are_clicked() {
     let Some(browser) = browser() else {
         return eprintln!("left out: there is no Chromium to open the page with");
     };
@@ -366,7 +366,7 @@ fn steps_that_come_again_and_again_are_folded_until_somebody_asks() {
     let page = read(&folder, "out.html").replacen("<style>", &format!("{FOLDS}<style>"), 1);
     folder.write("probed.html", &page);
     let address = format!("file://{}", folder.path("probed.html").display());
-    let told = opened(browser, &folder, &address, 2000);
+    let told = read_page_title(browser, &folder, &address, 2000);
     assert_eq!(told["before"], serde_json::json!(["0", "1", "…", "12"]), "{told}");
     assert_eq!(told["says"], "step 1 again 10 times, to step 11");
     assert_eq!(told["after"].as_array().unwrap().len(), 13, "{told}");
