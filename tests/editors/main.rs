@@ -112,7 +112,7 @@ impl Server {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Receives messages up to one that is wanted, and writes them down.
+    /// Receives messages up to a wanted one, and records them.
     fn receive_until(&self, is_wanted: impl Fn(&Value) -> bool, lines: &mut String) {
         loop {
             let message = self.receive();
@@ -123,7 +123,7 @@ impl Server {
         }
     }
 
-    /// Ends the input. Writes down the last messages and the exit code.
+    /// Ends the input. Records the last messages and the exit code.
     fn end(mut self, lines: &mut String) {
         drop(self.input.take());
         let code = self.child.wait().unwrap().code().unwrap();
@@ -172,7 +172,7 @@ fn is_request(message: &Value) -> bool {
     message.get("id").is_some() || message["type"] == "request"
 }
 
-/// Repeats a session. Returns its lines with the messages that came.
+/// Repeats a session. Returns its lines with the received messages.
 fn repeat(command: &str, session: &str) -> String {
     let flags = session.lines().find_map(|it| it.strip_prefix("flags "));
     let flags: Vec<&str> = flags.unwrap_or_default().split_whitespace().collect();
@@ -244,7 +244,7 @@ fn sessions() -> Vec<(PathBuf, String, String)> {
 }
 
 #[test]
-fn sessions_are_as_recorded() {
+fn sessions_equal_their_recording() {
     let all = sessions();
     assert!(all.len() > 8, "{} sessions", all.len());
     for (path, command, text) in all {
@@ -259,9 +259,9 @@ fn sessions_are_as_recorded() {
     }
 }
 
-/// Without a readable header no further message can be found, so the servers end.
+/// Without a readable header, the next message cannot be found, so the server ends.
 #[test]
-fn malformed_headers_end_the_servers() {
+fn malformed_headers_end_the_server() {
     for (bytes, why) in [
         ("Content-Length\r\n\r\n", "Content-Length"),
         ("Content-Type: json\r\n\r\n{}", "there is no Content-Length"),
@@ -280,9 +280,9 @@ fn malformed_headers_end_the_servers() {
     }
 }
 
-/// The extension of VS Code has the version of the program, each language, and no files of others.
+/// The extension of VS Code has the version of the program and each language, and no other file endings.
 #[test]
-fn the_extension_knows_the_languages() {
+fn the_extension_lists_all_languages() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/vscode/package.json");
     let manifest: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));

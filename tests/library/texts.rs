@@ -34,7 +34,7 @@ fn each_property_has_a_verdict_and_a_counterexample() {
 }
 
 #[test]
-fn a_check_in_a_directory_goes_on() {
+fn a_check_resumes_in_its_directory() {
     let folder = tempfile::tempdir().unwrap();
     let model = ModelText::new("dve", "counter.dve", COUNTER).unwrap();
     for formulas in [&["G F (x == 0)", "G (x < 4)"][..], &["G F (x == 0)"], &[]] {
@@ -55,7 +55,7 @@ fn a_check_in_a_directory_goes_on() {
 }
 
 #[test]
-fn mistakes_are_errors() {
+fn errors_in_texts_and_properties_are_returned() {
     let text = "byte x;\nbyte x;\nsystem async;\n";
     assert!(ModelText::new("c", "a.c", text).is_err());
     let model = ModelText::new("dve", "a.dve", text).unwrap();

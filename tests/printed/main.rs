@@ -1,4 +1,4 @@
-//! All printed output, word for word, except what `tests/told.rs` and the tutorials cover.
+//! All printed output, word for word, except what `tests/check_output.rs` and the tutorials cover.
 
 mod branching;
 mod browser;

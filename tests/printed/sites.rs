@@ -85,9 +85,9 @@ const FORMAT: &str =
     "a directory of another format version: tests/cli.rs and tests/running look for parts of it";
 const RUNNING: &str =
     "another process has to run meanwhile: tests/cli.rs and tests/running look for parts of it";
-const DISK: &str = "a disk has to fail or to be full: tests/surroundings looks for parts of it";
+const DISK: &str = "a disk has to fail or to be full: tests/environment looks for parts of it";
 const SYSTEM: &str =
-    "the system has to refuse memory or threads: tests/surroundings looks for parts of it";
+    "the system has to refuse memory or threads: tests/environment looks for parts of it";
 const TERMINAL: &str = "on a terminal, after a second: tests/running looks for parts of it";
 const TIME: &str = "a signal or a limit has to come just then";
 

@@ -1,11 +1,11 @@
-//! A sweep that a signal ends.
+//! A sweep interrupted by a signal.
 
 use super::{ENDLESS, signal, wait_until};
-use crate::{Bench, Ran};
+use crate::{Bench, CommandOutput};
 use std::process::Stdio;
 
 #[test]
-fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
+fn an_interrupted_sweep_prints_its_rows_and_resumes() {
     let bench = Bench::new();
     let text = ENDLESS.replace("int x;", "const int N = 3; int x;").replace("y < 30000", "y < N");
     let model =
@@ -17,7 +17,7 @@ fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a checkpoint", || bench.path("s/N=30000/manifest").exists());
     signal(&child, "-TERM");
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{}", ran.out);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(lines[1].starts_with("2      verified "), "{}", ran.out);
@@ -29,7 +29,7 @@ fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
             "  left     1 row not checked: a signal ended the sweep",
         ]
     );
-    // The row was stopped at a checkpoint, and no process searches on.
+    // The row was stopped at a checkpoint, and no process continues it.
     assert_eq!(bench.status("s/N=30000")["running"], false);
     let before = bench.status("s/N=30000")["states"].as_u64().unwrap();
     let more = (before + 1000).to_string();

@@ -1,4 +1,4 @@
-//! A walk by hand whose command a signal ends.
+//! An interactive walk whose command is interrupted by a signal.
 
 use super::{ENDLESS, signal};
 use crate::Bench;
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
 #[test]
-fn a_signal_ends_a_command_of_a_walk_and_the_prompt_returns() {
+fn a_signal_interrupts_a_command_of_an_interactive_walk() {
     let bench = Bench::new();
     let model = bench.write("m.dve", ENDLESS);
     for (command, says) in [

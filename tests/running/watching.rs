@@ -8,9 +8,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 #[test]
-fn a_running_search_is_seen_and_what_became_of_it() {
+fn watch_shows_a_running_search_and_its_end() {
     let bench = Bench::new();
-    let search = bench.begun(&["--dir", "d"]);
+    let search = bench.start_endless_search(&["--dir", "d"]);
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     wait_until("a rate", || bench.status("d")["now"]["rate"].is_f64());
     let text = bench.run(&["watch", "d"]).out;
@@ -52,8 +52,8 @@ fn a_running_search_is_seen_and_what_became_of_it() {
     };
     wait_for("running for 0:0");
     wait_for("\x1b[J");
-    killed(search);
-    // It ends with what it watched.
+    kill_search(search);
+    // `watch` ends with the search.
     wait_for("killed, or the machine went down");
     wait_for("\x1b[J");
     assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -1,6 +1,6 @@
-//! Searches: every state is found, under all conditions.
+//! Searches find every state, under all conditions.
 
-// The names of causes and what is reached are for the example.
+// Only the example uses the names of causes and the reached states.
 #[allow(dead_code)]
 #[path = "../../examples/differential/causes.rs"]
 mod causes;

@@ -17,11 +17,11 @@ use std::time::Duration;
 const GRAPH: Graph =
     Graph { nodes: 30_000, degree: 3, spread: 30_000, width: 3, broken: 0, dense: 29_000 };
 
-/// A search in which the tasks of a plan are done, but not committed.
-struct Done {
+/// A search with a plan whose tasks are done, but not committed.
+struct FinishedPlan {
     disk: FaultDisk,
     plan: TaskPlan,
-    /// The levels as they were, and as they are when it is committed.
+    /// The levels before and after the commit.
     levels: [Vec<Vec<u8>>; 2],
 }
 
@@ -29,29 +29,29 @@ fn limits() -> SearchLimits {
     SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
-fn planned(disk: &FaultDisk) -> TaskPlan {
+fn next_plan(disk: &FaultDisk) -> TaskPlan {
     match TaskPlan::next(disk, &GRAPH, &limits(), SharingOptions { tasks: 3, thin: 1 }) {
         Ok(NextWork::Tasks(plan)) => plan,
         other => panic!("{other:?}"),
     }
 }
 
-fn does(disk: &FaultDisk, plan: &TaskPlan, number: u32) -> Result<()> {
+fn run_task(disk: &FaultDisk, plan: &TaskPlan, number: u32) -> Result<()> {
     let PlanOutcome::Done(task) = SearchTask::find(disk, &plan.id(), number)? else {
         panic!("the plan is the current one")
     };
     let (memory, scratch) = (tiny_plan(1, GRAPH.width, 4_000, 16_000), Arc::new(FaultDisk::new()));
-    let with = ExpansionContext { model: &GRAPH, coverage: true, memory, scratch };
-    let done = match plan.phase.needs_model() {
-        true => task.run_on_model(&with)?,
+    let with_payload = ExpansionContext { model: &GRAPH, coverage: true, memory, scratch };
+    let finished = match plan.phase.needs_model() {
+        true => task.run_on_model(&with_payload)?,
         false => task.combine()?,
     };
-    assert!(matches!(done, PlanOutcome::Done(_)));
+    assert!(matches!(finished, PlanOutcome::Done(_)));
     Ok(())
 }
 
-/// A search at the first plan of a phase that has several tasks, all done, and at least so many plans before it.
-fn done(phase: TaskPhase) -> Done {
+/// A search at the first plan of a phase with several tasks, all done.
+fn finished(phase: TaskPhase) -> FinishedPlan {
     let disk = FaultDisk::new();
     let control = SearchControl::new(Duration::from_secs(3600), None);
     let begun = SearchLimits { max_states: Some(60), ..limits() };
@@ -59,13 +59,13 @@ fn done(phase: TaskPhase) -> Done {
     let memory = tiny_plan(1, GRAPH.width, 400, 3_000);
     begin_or_resume(&GRAPH, &shared, memory, &begun, &control).unwrap().run().unwrap();
     loop {
-        let plan = planned(&disk);
-        (0..plan.tasks()).for_each(|it| does(&disk, &plan, it).unwrap());
+        let plan = next_plan(&disk);
+        (0..plan.tasks()).for_each(|it| run_task(&disk, &plan, it).unwrap());
         let committed = disk.restart();
         assert!(matches!(commit(&committed, &plan.id()).unwrap(), PlanOutcome::Done(_)));
         if plan.phase == phase && plan.tasks() > 1 {
             let levels = [levels(&disk), levels(&committed)];
-            return Done { disk, plan, levels };
+            return FinishedPlan { disk, plan, levels };
         }
         assert!(matches!(commit(&disk, &plan.id()).unwrap(), PlanOutcome::Done(_)));
     }
@@ -73,7 +73,7 @@ fn done(phase: TaskPhase) -> Done {
 
 const PHASES: [TaskPhase; 3] = [TaskPhase::Expand, TaskPhase::Settle, TaskPhase::Merge];
 
-impl Done {
+impl FinishedPlan {
     fn receipt(&self, task: u32) -> String {
         format!("receipt-{}-{task:05}", self.plan.id())
     }
@@ -86,26 +86,27 @@ impl Done {
         commit(disk, &self.plan.id())
     }
 
-    /// That a commit is refused for this reason, that nothing is changed by it, and that it goes on when the task is done again.
+    /// Asserts that a commit is rejected with this reason and changes nothing, and that it succeeds after the task is
+    /// run again.
     #[track_caller]
-    fn refuses(&self, disk: &FaultDisk, task: u32, why: &ReceiptFault) {
-        assert_eq!(self.undone(disk), (task, why.clone()));
+    fn assert_rejected(&self, disk: &FaultDisk, task: u32, why: &ReceiptFault) {
+        assert_eq!(self.commit_failure(disk), (task, why.clone()));
         assert_eq!(levels(disk), self.levels[0]);
-        does(disk, &self.plan, task).unwrap();
+        run_task(disk, &self.plan, task).unwrap();
         assert!(matches!(self.commit(disk).unwrap(), PlanOutcome::Done(_)));
         assert_eq!(levels(disk), self.levels[1]);
     }
 
     #[track_caller]
-    fn undone(&self, disk: &FaultDisk) -> (u32, ReceiptFault) {
+    fn commit_failure(&self, disk: &FaultDisk) -> (u32, ReceiptFault) {
         match self.commit(disk).unwrap() {
             PlanOutcome::Undone(task, why) => (task, why),
             other => panic!("{other:?}"),
         }
     }
 
-    /// A disk on which the payload of a file is another one.
-    fn with(&self, name: &str, payload: &[u8]) -> FaultDisk {
+    /// A disk with another payload of a file.
+    fn with_payload(&self, name: &str, payload: &[u8]) -> FaultDisk {
         let disk = self.disk.restart();
         spill::commit(&disk, name, FORMAT, payload).unwrap();
         disk
@@ -120,41 +121,46 @@ fn copy(disk: &FaultDisk, from: &str, to: &str) {
 }
 
 #[test]
-fn a_receipt_under_the_name_of_another_task_is_refused() {
+fn a_receipt_named_for_another_task_is_rejected() {
     for phase in PHASES {
-        let done = done(phase);
+        let finished = finished(phase);
         for (from, to) in [(0, 1), (1, 0)] {
-            let disk = done.disk.restart();
-            copy(&disk, &done.receipt(from), &done.receipt(to));
-            done.refuses(&disk, to, &ReceiptFault::OtherTask(from));
+            let disk = finished.disk.restart();
+            copy(&disk, &finished.receipt(from), &finished.receipt(to));
+            finished.assert_rejected(&disk, to, &ReceiptFault::OtherTask(from));
         }
-        let disk = done.disk.restart();
-        disk.remove(&done.receipt(1)).unwrap();
-        done.refuses(&disk, 1, &ReceiptFault::Missing);
+        let disk = finished.disk.restart();
+        disk.remove(&finished.receipt(1)).unwrap();
+        finished.assert_rejected(&disk, 1, &ReceiptFault::Missing);
     }
 }
 
 #[test]
-fn a_receipt_of_another_plan_is_refused() {
+fn a_receipt_of_another_plan_is_rejected() {
     for phase in PHASES {
-        let done = done(phase);
-        // Planned once more, with the same name.
-        let disk = done.disk.restart();
-        disk.remove(&done.plan_file()).unwrap();
-        let again = planned(&disk);
-        assert!(again.id() == done.plan.id() && again != done.plan);
-        assert_eq!(done.undone(&disk), (0, ReceiptFault::OtherPlan));
-        (0..again.tasks()).for_each(|it| does(&disk, &again, it).unwrap());
-        assert!(matches!(done.commit(&disk).unwrap(), PlanOutcome::Done(_)));
-        assert_eq!(levels(&disk), done.levels[1]);
-        // One of the plan before.
-        let next = planned(&disk);
-        copy_from(&done.disk, &done.receipt(0), &disk, &format!("receipt-{}-00000", next.id()));
-        let other = Done { disk, plan: next, levels: done.levels.clone() };
-        assert_eq!(other.undone(&other.disk), (0, ReceiptFault::OtherPlan));
-        // And that plan itself is over.
-        copy_from(&done.disk, &done.plan_file(), &other.disk, &done.plan_file());
-        assert!(matches!(done.commit(&other.disk).unwrap(), PlanOutcome::Stale));
+        let finished = finished(phase);
+        // The plan is made again, with the same name.
+        let disk = finished.disk.restart();
+        disk.remove(&finished.plan_file()).unwrap();
+        let again = next_plan(&disk);
+        assert!(again.id() == finished.plan.id() && again != finished.plan);
+        assert_eq!(finished.commit_failure(&disk), (0, ReceiptFault::OtherPlan));
+        (0..again.tasks()).for_each(|it| run_task(&disk, &again, it).unwrap());
+        assert!(matches!(finished.commit(&disk).unwrap(), PlanOutcome::Done(_)));
+        assert_eq!(levels(&disk), finished.levels[1]);
+        // A receipt of the previous plan.
+        let next = next_plan(&disk);
+        copy_from(
+            &finished.disk,
+            &finished.receipt(0),
+            &disk,
+            &format!("receipt-{}-00000", next.id()),
+        );
+        let other = FinishedPlan { disk, plan: next, levels: finished.levels.clone() };
+        assert_eq!(other.commit_failure(&other.disk), (0, ReceiptFault::OtherPlan));
+        // The previous plan itself is stale.
+        copy_from(&finished.disk, &finished.plan_file(), &other.disk, &finished.plan_file());
+        assert!(matches!(finished.commit(&other.disk).unwrap(), PlanOutcome::Stale));
     }
 }
 
@@ -165,38 +171,39 @@ fn copy_from(from: &FaultDisk, name: &str, to: &FaultDisk, as_name: &str) {
 }
 
 #[test]
-fn a_plan_under_another_name_is_refused() {
+fn a_plan_under_another_name_is_rejected() {
     for phase in PHASES {
-        let done = done(phase);
+        let finished = finished(phase);
         for other in PHASES.into_iter().filter(|it| *it != phase) {
-            let id = done.plan.id().replace(phase.name(), other.name());
-            copy(&done.disk, &done.plan_file(), &format!("plan-{id}"));
-            let error = commit(&done.disk, &id).unwrap_err();
-            let said = format!("plan-{id} is damaged at byte 0: it is the plan {}", done.plan.id());
+            let id = finished.plan.id().replace(phase.name(), other.name());
+            copy(&finished.disk, &finished.plan_file(), &format!("plan-{id}"));
+            let error = commit(&finished.disk, &id).unwrap_err();
+            let said =
+                format!("plan-{id} is damaged at byte 0: it is the plan {}", finished.plan.id());
             assert_eq!(error.to_string(), said);
         }
     }
 }
 
 #[test]
-fn what_a_task_wrote_is_looked_at() {
+fn changed_files_of_a_task_are_detected() {
     for phase in PHASES {
-        let done = done(phase);
-        let files = done.disk.list().unwrap().into_iter().map(|it| it.0);
+        let finished = finished(phase);
+        let files = finished.disk.list().unwrap().into_iter().map(|it| it.0);
         let before: BTreeSet<String> =
-            SavedSearch::load(&done.disk).unwrap().files().map(|it| it.to_string()).collect();
+            SavedSearch::load(&finished.disk).unwrap().files().map(|it| it.to_string()).collect();
         let written: Vec<String> =
             files.filter(|it| spill::FileName::is_key_file(it) && !before.contains(it)).collect();
-        assert_eq!(written.len(), done.plan.tasks() as usize, "{phase:?}");
-        let disk = done.disk.restart();
+        assert_eq!(written.len(), finished.plan.tasks() as usize, "{phase:?}");
+        let disk = finished.disk.restart();
         disk.remove(&written[1]).unwrap();
-        done.refuses(&disk, 1, &ReceiptFault::MissingFile(written[1].clone()));
-        let disk = done.disk.restart();
+        finished.assert_rejected(&disk, 1, &ReceiptFault::MissingFile(written[1].clone()));
+        let disk = finished.disk.restart();
         copy(&disk, &written[0], &written[1]);
-        let (task, why) = done.undone(&disk);
+        let (task, why) = finished.commit_failure(&disk);
         let is_told = match &why {
             ReceiptFault::ChangedFile(file) => *file == written[1],
-            // It is too short for what the receipt says.
+            // The file is too short for the receipt.
             ReceiptFault::Damaged(how) => how.contains(&written[1]),
             _ => false,
         };
@@ -204,16 +211,16 @@ fn what_a_task_wrote_is_looked_at() {
     }
 }
 
-/// What can be refused is refused; whatever else a changed byte says, the levels are those that they would be.
-fn is_sound(done: &Done, disk: &FaultDisk, what: &str) -> bool {
-    match done.commit(disk) {
+/// Whether a commit accepts changed bytes. If it does, the levels are correct; if not, nothing is changed.
+fn is_accepted(finished: &FinishedPlan, disk: &FaultDisk, what: &str) -> bool {
+    match finished.commit(disk) {
         Ok(PlanOutcome::Done(_)) => {
-            assert_eq!(levels(disk), done.levels[1], "{what}");
+            assert_eq!(levels(disk), finished.levels[1], "{what}");
             true
         }
         Ok(PlanOutcome::Undone(..) | PlanOutcome::Stale) | Err(Error::Corrupt { .. }) => {
             let manifest = |disk: &FaultDisk| disk.read("manifest").unwrap();
-            assert!(manifest(disk) == manifest(&done.disk), "{what}");
+            assert!(manifest(disk) == manifest(&finished.disk), "{what}");
             false
         }
         other => panic!("{what}: {other:?}"),
@@ -221,19 +228,19 @@ fn is_sound(done: &Done, disk: &FaultDisk, what: &str) -> bool {
 }
 
 #[test]
-fn changed_bytes_that_are_sealed_again_change_no_level() {
+fn resealed_plans_and_receipts_change_no_level() {
     for phase in PHASES {
-        let done = done(phase);
-        for name in [done.plan_file(), done.receipt(0), done.receipt(1)] {
-            let payload = load(&done.disk, &name, FORMAT).unwrap();
+        let finished = finished(phase);
+        for name in [finished.plan_file(), finished.receipt(0), finished.receipt(1)] {
+            let payload = load(&finished.disk, &name, FORMAT).unwrap();
             let (mut refused, mut random) = (0, Random::new(7));
             for at in 0..payload.len() {
                 for bit in [0, 3, 7, random.below(8)] {
                     let mut changed = payload.clone();
                     changed[at] ^= 1 << bit;
-                    let disk = done.with(&name, &changed);
+                    let disk = finished.with_payload(&name, &changed);
                     let what = format!("{phase:?} {name}: byte {at}, bit {bit}");
-                    refused += u32::from(!is_sound(&done, &disk, &what));
+                    refused += u32::from(!is_accepted(&finished, &disk, &what));
                 }
             }
             let all = 4 * payload.len() as u32;

@@ -1,10 +1,10 @@
 //! Hunts of the search of a Rust type.
 
-use super::alone;
+use super::exclusive_search;
 use crate::support::memory::memory_beside_tests;
 use spillway::{Check, CheckResult, Property, SearchVerdict, TransitionSystem};
 
-/// CounterTriple that each count up to the same number. One of them must not reach it.
+/// Three counters up to the same number. The first one must not reach it.
 struct CounterTriple(u8);
 
 impl TransitionSystem for CounterTriple {
@@ -40,7 +40,7 @@ fn states_of_counterexample(found: &CheckResult<'_>) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_hunt_finds_a_deep_violation_of_a_rust_type() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let system = CounterTriple(90);
     let found = Check::new(&system).memory(memory_beside_tests(512)).threads(1).run().unwrap();
     let hunted = found.outcome().hunted.clone().unwrap();
@@ -52,7 +52,7 @@ fn a_hunt_finds_a_deep_violation_of_a_rust_type() {
     assert!(shown.contains("; there may be a shorter one\n"), "{shown}");
     assert!(shown.contains(" found the violation; "), "{shown}");
 
-    // The same with two threads, and again from the directory.
+    // Two threads, and a second check from the directory, have the same result.
     let folder = tempfile::tempdir().unwrap();
     let kept =
         || Check::new(&system).memory(memory_beside_tests(512)).threads(2).dir(folder.path());

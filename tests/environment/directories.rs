@@ -1,7 +1,7 @@
 //! Search directories with foreign files. Nothing outside is read, waited for or changed; no foreign file is removed;
 //! and displayed contents are not trusted.
 
-use super::{Bench, COUNTER, GRID, Ran};
+use super::{Bench, COUNTER, CommandOutput, GRID};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,41 +9,41 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Puts something where a model was.
-type Plant<'p> = &'p dyn Fn(&Path);
+/// Puts something in the place of a model.
+type PlantFile<'p> = &'p dyn Fn(&Path);
 
 const LETTER: &str = "dear reader, this is more than a few bytes";
 
-/// What each command has to end within, whatever it is given.
-const SOON: Duration = Duration::from_secs(60);
+/// Each command ends within this time.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Bench {
-    /// Runs a command that must not wait for anything.
+    /// Runs a command that must not wait.
     #[track_caller]
-    fn soon(&self, args: &[&str]) -> Ran {
+    fn run_promptly(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.command(args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let begun = Instant::now();
         while child.try_wait().unwrap().is_none() {
-            if begun.elapsed() > SOON {
+            if begun.elapsed() > PATIENCE {
                 child.kill().unwrap();
                 panic!("{args:?} waits");
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        Ran::from(child.wait_with_output().unwrap())
+        CommandOutput::from(child.wait_with_output().unwrap())
     }
 
-    fn letter(&self) -> PathBuf {
-        let letter = self.path("letter");
-        fs::write(&letter, LETTER).unwrap();
-        letter
+    fn write_letter(&self) -> PathBuf {
+        let write_letter = self.path("letter");
+        fs::write(&write_letter, LETTER).unwrap();
+        write_letter
     }
 }
 
-/// Puts something in the place of a file.
-fn plant(place: &Path, plant: impl FnOnce(&Path)) {
+/// Replaces a file by something else.
+fn replace_file(place: &Path, plant: impl FnOnce(&Path)) {
     let _ = fs::remove_file(place);
     plant(place);
 }
@@ -53,7 +53,7 @@ fn pipe(place: &Path) {
     assert!(made.success());
 }
 
-/// All that a search directory may have, and what is written into it on the way.
+/// All names of a search directory, with those of temporary files.
 const NAMES: [&str; 16] = [
     "answer",
     "answer.new",
@@ -74,10 +74,10 @@ const NAMES: [&str; 16] = [
 ];
 
 #[test]
-fn links_in_a_directory_lead_nowhere() {
+fn links_in_a_directory_are_not_followed() {
     let bench = Bench::new();
-    bench.stopped();
-    let letter = bench.letter();
+    bench.stop_grid_search();
+    let write_letter = bench.write_letter();
     let commands: [&[&str]; 7] = [
         &["status", "d", "--json"],
         &["watch", "d"],
@@ -88,15 +88,19 @@ fn links_in_a_directory_lead_nowhere() {
         &["resume", "d", "--max-states", "20000"],
     ];
     for name in NAMES {
-        for target in [letter.as_path(), Path::new("nowhere"), Path::new("/dev/zero")] {
+        for target in [write_letter.as_path(), Path::new("nowhere"), Path::new("/dev/zero")] {
             let kept = bench.path("kept");
             let _ = fs::remove_dir_all(&kept);
-            copy(&bench.path("d"), &kept);
-            plant(&bench.path("d").join(name), |place| symlink(target, place).unwrap());
+            copy_directory(&bench.path("d"), &kept);
+            replace_file(&bench.path("d").join(name), |place| symlink(target, place).unwrap());
             for command in commands {
-                let ran = bench.soon(command);
+                let ran = bench.run_promptly(command);
                 assert!([0, 1, 2, 3, 4].contains(&ran.code), "{name}: {}", ran.err);
-                assert_eq!(fs::read_to_string(&letter).unwrap(), LETTER, "{name}: {command:?}");
+                assert_eq!(
+                    fs::read_to_string(&write_letter).unwrap(),
+                    LETTER,
+                    "{name}: {command:?}"
+                );
                 assert!(!bench.path("d/nowhere").exists(), "{name}: {command:?}");
             }
             fs::remove_dir_all(bench.path("d")).unwrap();
@@ -106,7 +110,7 @@ fn links_in_a_directory_lead_nowhere() {
     assert_eq!(bench.run(&["resume", "d"]).code, 0);
 }
 
-fn copy(from: &Path, to: &Path) {
+fn copy_directory(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -115,31 +119,31 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn pipes_that_are_only_written_to_are_not_waited_for() {
+fn pipes_in_a_directory_are_not_waited_for() {
     for name in ["events.jsonl", "status.json", "status.json.new", "sitting.new", "manifest.new"] {
         let bench = Bench::new();
-        bench.stopped();
-        plant(&bench.path("d").join(name), pipe);
-        let ran = bench.soon(&["resume", "d"]);
+        bench.stop_grid_search();
+        replace_file(&bench.path("d").join(name), pipe);
+        let ran = bench.run_promptly(&["resume", "d"]);
         assert_eq!(ran.code, 0, "{name}: {}", ran.err);
     }
     let bench = Bench::new();
-    plant(&bench.path("pipe"), pipe);
+    replace_file(&bench.path("pipe"), pipe);
     for command in [&["status", "pipe"][..], &["resume", "pipe"], &["trace", "pipe"]] {
-        bench.soon(command).refused(2, &["pipe is a file, not a search directory"]);
+        bench.run_promptly(command).assert_rejected(2, &["pipe is a file, not a search directory"]);
     }
 }
 
 #[test]
-fn a_second_name_of_a_file_is_not_written_to() {
+fn files_with_hard_links_are_not_written_to() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     for name in ["levels-000", "events.jsonl"] {
         fs::hard_link(bench.path("d").join(name), bench.path(name)).unwrap();
     }
     let before = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
     let said = "levels-000: it has another name (a hard link): replace it by a copy";
-    bench.run(&["resume", "d"]).refused(4, &[said]);
+    bench.run(&["resume", "d"]).assert_rejected(4, &[said]);
     let after = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
     assert!(before == after);
     fs::remove_file(bench.path("levels-000")).unwrap();
@@ -147,11 +151,11 @@ fn a_second_name_of_a_file_is_not_written_to() {
     assert!(before[1] == fs::read(bench.path("events.jsonl")).unwrap());
 }
 
-/// The names in a job are those of whoever began it.
+/// The name of the model in a job comes from the creator of the directory.
 #[test]
-fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
+fn only_regular_files_count_as_a_changed_model() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     let model = bench.path("model.dve");
     let changed = "note: model.dve has changed;";
     let huge = |place: &Path| {
@@ -159,7 +163,7 @@ fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
         file.set_len(3 << 30).unwrap();
     };
     let as_long = |place: &Path| fs::write(place, " ".repeat(GRID.len())).unwrap();
-    let plants: [(Plant<'_>, bool); 6] = [
+    let plants: [(PlantFile<'_>, bool); 6] = [
         (&pipe, false),
         (&|place| symlink("/dev/zero", place).unwrap(), false),
         (&|place| fs::create_dir(place).unwrap(), false),
@@ -169,25 +173,31 @@ fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
     ];
     for (number, (what, is_changed)) in plants.into_iter().enumerate() {
         let _ = fs::remove_dir(&model);
-        plant(&model, what);
-        let ran = bench.soon(&["resume", "d", "--max-states", "20000"]);
+        replace_file(&model, what);
+        let ran = bench.run_promptly(&["resume", "d", "--max-states", "20000"]);
         assert_eq!(ran.code, 3, "{number}: {}", ran.err);
         assert_eq!(ran.err.contains(changed), is_changed, "{number}: {}", ran.err);
     }
-    plant(&model, huge);
+    replace_file(&model, huge);
     #[cfg(target_os = "linux")]
     {
-        let (ran, resident) =
-            bench.run_watched(&["resume", "d", "--max-states", "20000", "--memory", "64MiB"]);
+        let (ran, resident) = bench.run_with_peak_memory(&[
+            "resume",
+            "d",
+            "--max-states",
+            "20000",
+            "--memory",
+            "64MiB",
+        ]);
         assert!(ran.code == 3 && resident < 200 << 20, "{resident}: {}", ran.err);
     }
-    // A link to the text is as good as the text.
+    // A link to the text is accepted.
     fs::write(bench.path("text"), GRID).unwrap();
-    plant(&model, |place| symlink("text", place).unwrap());
-    assert!(!bench.soon(&["resume", "d"]).err.contains(changed));
+    replace_file(&model, |place| symlink("text", place).unwrap());
+    assert!(!bench.run_promptly(&["resume", "d"]).err.contains(changed));
 }
 
-const FOREIGN: [&str; 7] = [
+const FOREIGN_FILES: [&str; 7] = [
     "notes.new",
     "plan-b.md",
     "receipt-2024.pdf",
@@ -197,54 +207,54 @@ const FOREIGN: [&str; 7] = [
     "job.bak",
 ];
 
-fn leave_foreign(dir: &Path) {
-    FOREIGN.iter().for_each(|name| fs::write(dir.join(name), LETTER).unwrap());
+fn write_foreign_files(dir: &Path) {
+    FOREIGN_FILES.iter().for_each(|name| fs::write(dir.join(name), LETTER).unwrap());
 }
 
 #[track_caller]
-fn has_foreign(dir: &Path) {
-    for name in FOREIGN {
+fn assert_foreign_files(dir: &Path) {
+    for name in FOREIGN_FILES {
         assert_eq!(fs::read_to_string(dir.join(name)).unwrap(), LETTER, "{name}");
     }
 }
 
 #[test]
-fn files_of_others_outlive_a_search() {
+fn foreign_files_are_kept_by_a_search() {
     let bench = Bench::new();
-    bench.stopped();
-    leave_foreign(&bench.path("d"));
+    bench.stop_grid_search();
+    write_foreign_files(&bench.path("d"));
     assert_eq!(bench.run(&["resume", "d", "--max-states", "30000"]).code, 3);
-    has_foreign(&bench.path("d"));
+    assert_foreign_files(&bench.path("d"));
     assert_eq!(bench.run(&["resume", "d"]).code, 0);
-    has_foreign(&bench.path("d"));
-    // What a search did not finish is swept.
+    assert_foreign_files(&bench.path("d"));
+    // Orphan files of the search are removed.
     let bench = Bench::new();
-    bench.stopped();
-    let strays = ["manifest.new", "levels-009", "candidates-00000003-000", "means.new"];
-    strays.iter().for_each(|name| fs::write(bench.path("d").join(name), LETTER).unwrap());
+    bench.stop_grid_search();
+    let orphans = ["manifest.new", "levels-009", "candidates-00000003-000", "means.new"];
+    orphans.iter().for_each(|name| fs::write(bench.path("d").join(name), LETTER).unwrap());
     assert_eq!(bench.run(&["resume", "d"]).code, 0);
-    strays.iter().for_each(|name| assert!(!bench.path("d").join(name).exists(), "{name}"));
+    orphans.iter().for_each(|name| assert!(!bench.path("d").join(name).exists(), "{name}"));
 }
 
 #[test]
-fn files_of_others_outlive_a_temporary_directory() {
+fn foreign_files_keep_a_temporary_directory() {
     let bench = Bench::new();
     let whole = ["--reduce", "none", "--max-states", "1000"];
     assert_eq!(bench.check(GRID, &whole).code, 3);
     let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
-    leave_foreign(&dir);
+    write_foreign_files(&dir);
     fs::create_dir(dir.join("mine")).unwrap();
     fs::write(dir.join("mine/job"), LETTER).unwrap();
     assert_eq!(bench.run(&["resume", dir.to_str().unwrap()]).code, 0);
-    has_foreign(&dir);
+    assert_foreign_files(&dir);
     assert_eq!(fs::read_to_string(dir.join("mine/job")).unwrap(), LETTER);
     let mut left = bench.files(dir.to_str().unwrap());
     left.sort();
-    let mut expected = FOREIGN.map(str::to_owned).to_vec();
+    let mut expected = FOREIGN_FILES.map(str::to_owned).to_vec();
     expected.push("mine".to_owned());
     expected.sort();
     assert_eq!(left, expected, "only what is not ours is left");
-    // Without anything else it goes whole.
+    // Without foreign files the directory is deleted.
     assert_eq!(bench.check(GRID, &whole).code, 3);
     let made = bench.files("tmp").into_iter().map(|it| bench.path("tmp").join(it));
     let other = made.into_iter().find(|it| *it != dir).unwrap();
@@ -252,16 +262,16 @@ fn files_of_others_outlive_a_temporary_directory() {
     assert!(!other.exists());
 }
 
-/// More instances than a short look at the model finds: the search is made again, with room for more.
-const MORE: &str = "int n; byte w;
+/// The pilot search finds too few instances, so the search restarts with more slots.
+const GROWING_MODEL: &str = "int n; byte w;
 active proctype Counter() { do :: n < 4000 -> n++ :: else -> break od;
   byte i; do :: i < 3 -> run Late(); i++ :: else -> break od }
 proctype Late() { w++; end: false }
 ";
 
-/// A search that is made again is killed while it leaves the directory: whatever is gone then, the directory is accepted.
+/// A search is killed while it deletes its directory before a restart. Whatever was deleted, the directory is accepted.
 #[test]
-fn a_directory_that_was_being_abandoned_is_as_a_new_one() {
+fn a_half_deleted_directory_is_accepted_as_new() {
     let bench = Bench::new();
     let (flags, text) = (["--dir", "d", "--reduce", "none"], GRID.replace("300", "40"));
     let whole = bench.check(&text, &flags);
@@ -274,44 +284,49 @@ fn a_directory_that_was_being_abandoned_is_as_a_new_one() {
     let mut files = bench.files("stopped");
     files.sort_by_key(|it| (it != "manifest", it.clone()));
     for gone in 0..=files.len() {
-        copy(&bench.path("stopped"), &bench.path("d"));
+        copy_directory(&bench.path("stopped"), &bench.path("d"));
         for name in files.iter().take(gone).filter(|it| !["job.new", "lock"].contains(&&***it)) {
             fs::remove_file(bench.path("d").join(name)).unwrap();
         }
-        bench.run(&["resume", "d"]).refused(2, &["has no search yet"]);
+        bench.run(&["resume", "d"]).assert_rejected(2, &["has no search yet"]);
         let ran = bench.check(&text, &flags);
-        assert_eq!((ran.code, found(&ran)), (0, found(&whole)), "{gone}: {}", ran.err);
+        assert_eq!(
+            (ran.code, printed_counts(&ran)),
+            (0, printed_counts(&whole)),
+            "{gone}: {}",
+            ran.err
+        );
         fs::remove_dir_all(bench.path("d")).unwrap();
     }
-    // Where something else is there, too, it is somebody's.
-    copy(&bench.path("stopped"), &bench.path("d"));
+    // A directory with a foreign file is rejected.
+    copy_directory(&bench.path("stopped"), &bench.path("d"));
     fs::write(bench.path("d/notes.txt"), LETTER).unwrap();
-    bench.check(&text, &flags).refused(2, &["not empty"]);
+    bench.check(&text, &flags).assert_rejected(2, &["not empty"]);
     assert!(bench.path("d/manifest").exists());
 }
 
-/// States, transitions and levels, as they are printed.
-fn found(ran: &Ran) -> &str {
+/// The printed states, transitions and levels.
+fn printed_counts(ran: &CommandOutput) -> &str {
     let line = ran.out.lines().find(|it| it.trim_start().starts_with("found")).unwrap();
     line.split(';').next().unwrap()
 }
 
 #[test]
-fn a_search_that_is_made_again_leaves_files_of_others() {
+fn a_restarted_search_keeps_foreign_files() {
     let bench = Bench::new();
     fs::create_dir(bench.path("d")).unwrap();
-    let file = bench.write("more.pml", MORE);
+    let file = bench.write("more.pml", GROWING_MODEL);
     let mut command = bench.command(&["check", &file, "--dir", "d"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !bench.path("d/job").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    leave_foreign(&bench.path("d"));
+    write_foreign_files(&bench.path("d"));
     assert!(child.wait().unwrap().code().is_some());
-    has_foreign(&bench.path("d"));
+    assert_foreign_files(&bench.path("d"));
 }
 
-/// Lines that are well-formed, with numbers that no search comes to.
+/// Well-formed events with impossible numbers.
 fn hostile_events() -> Vec<String> {
     let max = u64::MAX;
     let levels = |first: u64, last: u64, states: u64| json!({ "event": "levels", "first": first, "last": last, "states": states, "transitions": max });
@@ -336,9 +351,9 @@ fn hostile_events() -> Vec<String> {
 }
 
 #[test]
-fn what_is_only_shown_is_not_trusted() {
+fn displayed_files_are_not_trusted() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     let shown: [&[&str]; 5] = [
         &["watch", "d"],
         &["status", "d"],
@@ -353,7 +368,7 @@ fn what_is_only_shown_is_not_trusted() {
     let mut files: Vec<String> = lines.iter().map(|it| format!("{good}{it}\n")).collect();
     files.push(format!("{good}{}\n", lines.join("\n")));
     files.push(format!("{}\n{good}", lines.join("\n")));
-    // Levels that lie over each other, many of them.
+    // Many overlapping levels.
     let over = (0..3_000_u64).map(|at| {
         json!({ "event": "levels", "first": at, "last": u32::MAX, "states": u64::MAX, "transitions": 1 })
             .to_string()
@@ -371,7 +386,7 @@ fn what_is_only_shown_is_not_trusted() {
         (hostile["at"], hostile["rate"]) = (json!(u64::MAX), json!(1e308));
         fs::write(bench.path("d/status.json"), hostile.to_string()).unwrap();
         for command in shown {
-            let ran = bench.soon(command);
+            let ran = bench.run_promptly(command);
             assert!([0, 3].contains(&ran.code), "{number} {command:?}: {}", ran.err);
             assert!(ran.out.len() < 100_000, "{number} {command:?}: {} bytes", ran.out.len());
         }
@@ -380,9 +395,9 @@ fn what_is_only_shown_is_not_trusted() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn however_long_what_is_shown_is_it_takes_little_memory() {
+fn long_displayed_files_take_little_memory() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     let mut line = hostile_events().swap_remove(4);
     line.push('\n');
     fs::write(bench.path("d/events.jsonl"), line.repeat(400_000)).unwrap();
@@ -397,22 +412,22 @@ fn however_long_what_is_shown_is_it_takes_little_memory() {
     for command in
         [&["watch", "d"][..], &["status", "d", "--json"], &["report", "d", "--out", "r.html"]]
     {
-        let (ran, resident) = bench.run_watched(command);
+        let (ran, resident) = bench.run_with_peak_memory(command);
         assert!(ran.code == 0 && resident < 250 << 20, "{command:?}: {resident}: {}", ran.err);
     }
-    // It is thinned out by the next sitting.
+    // The next session shortens the file.
     assert_eq!(bench.run(&["resume", "d"]).code, 0);
     assert!(fs::metadata(bench.path("d/events.jsonl")).unwrap().len() < 2 << 20);
 }
 
 #[test]
-fn a_folder_for_a_search_beside_is_no_link() {
+fn a_link_in_place_of_a_subfolder_is_rejected() {
     let bench = Bench::new();
     let text = COUNTER.replace("init a;", "init a; assert a: x < 50;");
     assert_eq!(bench.check(&text, &["--dir", "d", "--reduce", "none"]).code, 1);
     fs::create_dir(bench.path("elsewhere")).unwrap();
     symlink("../elsewhere", bench.path("d/shorter")).unwrap();
-    let ran = bench.soon(&["trace", "d"]);
-    ran.refused(4, &["cannot search in shorter: it is a link or a file, not a folder"]);
+    let ran = bench.run_promptly(&["trace", "d"]);
+    ran.assert_rejected(4, &["cannot search in shorter: it is a link or a file, not a folder"]);
     assert!(bench.files("elsewhere").is_empty());
 }

@@ -1,4 +1,4 @@
-//! All output of searches with and without findings, line by line.
+//! The output of `check` with and without violations, line by line.
 
 #[path = "support/masked.rs"]
 mod masked;
@@ -26,7 +26,7 @@ active proctype Receiver() {
 }
 ";
 
-/// Messages go in and come out of an unordered net; one is read that nobody has written.
+/// Messages enter and leave an unordered net; an undefined array element is read.
 const NET: &str =
     "type Node: scalarset(2); Message: record from: Node; kind: enum { req, ack }; end;
 var net: multiset [2] of Message; done: array [boolean] of 0..3; seen: array [Node] of 0..3;
@@ -41,8 +41,8 @@ choose i: net do
 end;
 ";
 
-/// What a command prints on standard output in a folder with a model, without times and sizes; and its exit code.
-fn told(name: &str, text: &str, args: &[&str]) -> (i32, String) {
+/// Runs `check` in a folder with a model. Returns the exit code and the standard output, with times and sizes masked.
+fn run_check(name: &str, text: &str, args: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
@@ -52,14 +52,14 @@ fn told(name: &str, text: &str, args: &[&str]) -> (i32, String) {
 }
 
 #[track_caller]
-fn prints(name: &str, text: &str, args: &[&str], (code, expected): (i32, &str)) {
-    let (ended, out) = told(name, text, args);
+fn assert_prints(name: &str, text: &str, args: &[&str], (code, expected): (i32, &str)) {
+    let (ended, out) = run_check(name, text, args);
     assert_eq!(out, expected, "{out}");
     assert_eq!(ended, code);
 }
 
 #[test]
-fn a_violated_invariant_is_told_with_its_parameters_and_values() {
+fn a_violated_invariant_is_printed_with_parameters_and_values() {
     let expected = "\
 counterexample in lock.m: invariant: one writer, 2 steps
     0  initial state
@@ -85,11 +85,11 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   next     spillway check lock.m --dir DIR;
            spillway simulate lock.m --from DIR
 ";
-    prints("lock.m", LOCK, &[], (1, expected));
+    assert_prints("lock.m", LOCK, &[], (1, expected));
 }
 
 #[test]
-fn a_deadlock_is_told_with_what_each_process_waits_for() {
+fn a_deadlock_is_printed_with_the_condition_of_each_process() {
     let expected = "\
 counterexample in stuck.dve: deadlock: no successor, 2 steps
     0  initial state
@@ -115,11 +115,11 @@ stuck.dve: VIOLATED: deadlock: no successor
            spillway check stuck.dve --dir DIR;
            spillway simulate stuck.dve --from DIR
 ";
-    prints("stuck.dve", STUCK, &[], (1, expected));
+    assert_prints("stuck.dve", STUCK, &[], (1, expected));
 }
 
 #[test]
-fn a_failed_assertion_is_told_with_its_operands() {
+fn a_failed_assertion_is_printed_with_its_operands() {
     let expected = "\
 counterexample in channel.pml: assert: assertion failed in Sender: assert(sent <
            3), 11 steps
@@ -174,11 +174,11 @@ channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
            spillway check channel.pml --dir DIR;
            spillway simulate channel.pml --from DIR
 ";
-    prints("channel.pml", CHANNEL, &[], (1, expected));
+    assert_prints("channel.pml", CHANNEL, &[], (1, expected));
 }
 
 #[test]
-fn what_is_undefined_is_named_and_messages_come_and_go() {
+fn undefined_values_and_multiset_changes_are_printed() {
     let expected = "\
 counterexample in net.m: error: undefined value in take, 3 steps
     0  initial state
@@ -205,12 +205,12 @@ net.m: VIOLATED: error: undefined value in take at net.m:10:32
   next     spillway check net.m --dir DIR;
            spillway simulate net.m --from DIR
 ";
-    prints("net.m", NET, &[], (1, expected));
+    assert_prints("net.m", NET, &[], (1, expected));
 }
 
-/// An invariant that reads what is undefined: of which it is the error, and what it reads.
+/// An invariant reads an undefined value: the message names the invariant and the value.
 #[test]
-fn an_error_in_an_invariant_is_told_as_that() {
+fn an_error_in_an_invariant_names_the_invariant() {
     let text = "type Node: scalarset(3);
 var st: array [Node] of 0..3; x: 0..3;
 startstate for n: Node do st[n] := 0; end; x := 0; end;
@@ -239,12 +239,12 @@ read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
   next     spillway check read.m --dir DIR;
            spillway simulate read.m --from DIR
 ";
-    prints("read.m", text, &[], (1, expected));
+    assert_prints("read.m", text, &[], (1, expected));
 }
 
-/// Of a step that is several statements, the headline names the one that fails.
+/// In a step of several statements, the headline names the failing one.
 #[test]
-fn an_assertion_at_the_beginning_of_a_longer_step_is_told_alone() {
+fn the_headline_names_only_the_failing_statement() {
     let text = "byte a = 1, b = 2, z;
 active proctype P() { d_step { assert(a == b); b = 5; z = 1 } }
 ";
@@ -252,14 +252,14 @@ active proctype P() { d_step { assert(a == b); b = 5; z = 1 } }
 d.pml: VIOLATED: assert: assertion failed in P: assert(a == b) at d.pml:2:32
   after    1 step (shortest)
 ";
-    let (code, out) = told("d.pml", text, &["--no-trace", "--reduce", "none"]);
+    let (code, out) = run_check("d.pml", text, &["--no-trace", "--reduce", "none"]);
     assert!(out.starts_with(expected), "{out}");
     assert_eq!(code, 1);
 }
 
-/// The statements of a `d_step` that are taken are told of once each, with their places.
+/// The executed statements of a `d_step` are printed once each, with their positions.
 #[test]
-fn a_d_step_is_told_by_its_statements() {
+fn a_d_step_is_printed_by_its_statements() {
     let text = "byte x, y;
 active proctype P() {
   d_step {
@@ -273,16 +273,16 @@ active proctype P() {
 }
 active proctype Q() { d_step { if :: y > 7 -> y = 0 :: y == 4 -> y = 1 fi } }
 ";
-    let (code, out) = told("d.pml", text, &["--reduce", "none"]);
+    let (code, out) = run_check("d.pml", text, &["--reduce", "none"]);
     assert_eq!(code, 1);
     let shown = "    1  P[0]: y = 4; y > 1; x = 5; goto\n           line 4:5 + line 6:8 + line 6:17 + line 5:5\n";
     assert!(out.contains(shown), "{out}");
     assert!(!out.contains("d_step {"), "{out}");
 }
 
-/// An error in a procedure is told with what it says, the calls that it is in, and what the step had changed by then.
+/// An error in a procedure is printed with its message, its calls, and the changes of the step so far.
 #[test]
-fn an_error_in_a_procedure_is_told_with_its_calls() {
+fn an_error_in_a_procedure_is_printed_with_its_calls() {
     let text = "var x: 0..3; y: 0..3;
 procedure check(v: 0..3);
 begin
@@ -310,14 +310,14 @@ counterexample in e.m: error: two is too many in go, 1 step
 e.m: VIOLATED: error: two is too many in go at e.m:4:17
   after    1 step (shortest)
 ";
-    let (code, out) = told("e.m", text, &[]);
+    let (code, out) = run_check("e.m", text, &[]);
     assert!(out.starts_with(expected), "{out}");
     assert_eq!(code, 1);
 }
 
-/// Of many calls the innermost and the outermost are told.
+/// The innermost and outermost calls are printed.
 #[test]
-fn an_error_in_many_calls_is_told_with_some_of_them() {
+fn an_error_in_many_calls_is_printed_with_some_of_them() {
     let text = "var x: 0..99;
 function f(n: 0..99): 0..99;
 begin
@@ -333,14 +333,14 @@ rule \"go\" true ==> begin x := f(20); end;
         inner.repeat(4),
         inner.repeat(3)
     );
-    let (code, out) = told("e.m", text, &[]);
+    let (code, out) = run_check("e.m", text, &[]);
     assert!(out.contains(&calls), "{out}");
     assert_eq!(code, 1);
 }
 
-/// Where all states are visited, the model's formula is named with what looks for it, and counts where that is asked for.
+/// If all states are visited, the unchecked formula is listed with the flag that checks it, and counts with `--strict`.
 #[test]
-fn a_formula_that_is_not_searched_is_named() {
+fn an_unchecked_formula_is_listed() {
     let text = "byte x;
 active proctype P() { do :: x < 3 -> x++ :: x > 0 -> x-- od }
 ltl live { [] <> (x == 3) }
@@ -353,12 +353,12 @@ cov.pml: every reachable state was visited, no violation was found
            use --ltl live
 ";
     let whole = ["--keep-going", "--reduce", "none"];
-    prints("cov.pml", text, &whole, (0, expected));
-    prints("cov.pml", text, &[&whole[..], &["--strict"]].concat(), (1, expected));
+    assert_prints("cov.pml", text, &whole, (0, expected));
+    assert_prints("cov.pml", text, &[&whole[..], &["--strict"]].concat(), (1, expected));
 }
 
 #[test]
-fn where_all_is_searched_all_that_was_found_is_counted() {
+fn keep_going_counts_all_violations() {
     let expected = "\
 counterexample in lock.m: deadlock: no successor, 3 steps
     0  initial state
@@ -391,11 +391,11 @@ lock.m: VIOLATED: deadlock: no successor
   next     spillway check lock.m --keep-going --only deadlock --dir DIR;
            spillway simulate lock.m --from DIR
 ";
-    prints("lock.m", LOCK, &["--keep-going", "--only", "deadlock"], (1, expected));
+    assert_prints("lock.m", LOCK, &["--keep-going", "--only", "deadlock"], (1, expected));
 }
 
 #[test]
-fn what_holds_is_told_in_a_few_lines() {
+fn a_verified_model_is_reported_in_a_few_lines() {
     let expected = "\
 channel.pml: verified: every reachable state was visited, no violation was found
   found    1,536 states, 2,048 transitions, 1,024 levels, 0 deadlocks; *
@@ -405,15 +405,15 @@ channel.pml: verified: every reachable state was visited, no violation was found
            place
            off: --reduce none
 ";
-    prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
+    assert_prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
 }
 
 #[test]
-fn what_was_found_before_a_stop_is_told_and_is_no_verdict() {
+fn a_stopped_search_reports_its_violations_without_a_verdict() {
     let args = ["--keep-going", "--only", "deadlock", "--max-states", "7", "--reduce", "none"];
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("d").display().to_string();
-    let (code, out) = told("stuck.dve", STUCK, &[&args[..], &["--dir", &dir]].concat());
+    let (code, out) = run_check("stuck.dve", STUCK, &[&args[..], &["--dir", &dir]].concat());
     assert_eq!(code, 3);
     let expected = "stuck.dve: incomplete: the search is not complete
   violated deadlock: no successor, after 2 steps (shortest)
@@ -423,15 +423,15 @@ fn what_was_found_before_a_stop_is_told_and_is_no_verdict() {
     assert!(out.starts_with(expected), "{out}");
 }
 
-/// Two who meet, a message on its way, and one who is in between.
+/// A rendezvous, a buffered message, and a process that moves in between.
 const MEET: &str = "chan c = [0] of { byte }; chan back = [1] of { byte };
 active proctype Left() { byte x; c!1; back?x; c!2; assert(x == 0) }
 active proctype Middle() { skip; skip }
 active proctype Right() { byte y; c?y; back!y; c?y }
 ";
 
-/// What `trace` prints of a search of a model, but for the last lines, which `check` prints, too.
-fn traced(text: &str, args: &[&str]) -> String {
+/// The output of `trace` for a model, without the last lines, which `check` prints, too.
+fn run_trace(text: &str, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("meet.pml"), text).unwrap();
     let run = |args: &[&str]| {
@@ -458,14 +458,14 @@ counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps
     4  c!2 ----------> c?y
     5  assert(x == 0)  |
 ";
-    assert_eq!(traced(MEET, &["--msc"]), expected);
+    assert_eq!(run_trace(MEET, &["--msc"]), expected);
     let last = expected.lines().enumerate().filter(|(at, _)| !(2..5).contains(at));
     let last: String = last.map(|(_, line)| format!("{line}\n")).collect();
-    assert_eq!(traced(MEET, &["--msc", "--last", "2"]), last);
+    assert_eq!(run_trace(MEET, &["--msc", "--last", "2"]), last);
 }
 
 #[test]
-fn a_process_is_named_once_for_what_it_does_in_one_step() {
+fn a_step_of_several_statements_names_its_process_once() {
     let model = "byte x, y;
 active [2] proctype P() { byte v; atomic { v = y + 1; x = v + 1; y = x }; assert(y < 3) }
 ";
@@ -475,14 +475,14 @@ active [2] proctype P() { byte v; atomic { v = y + 1; x = v + 1; y = x }; assert
     2  |                            v = y + 1; x = v + 1; y = x
     3  assert(y < 3)                |
 ";
-    assert_eq!(traced(model, &["--msc"]), wanted);
-    let steps = traced(model, &[]);
+    assert_eq!(run_trace(model, &["--msc"]), wanted);
+    let steps = run_trace(model, &[]);
     let first = "    1  P[1]: v = y + 1; x = v + 1; y = x    line 2:44 + ";
     assert!(steps.contains(first), "{steps}");
 }
 
 #[test]
-fn what_a_process_does_in_one_step_has_as_many_lines_in_a_chart_as_it_takes() {
+fn long_steps_take_several_lines_of_a_chart() {
     let model = "byte first_of_many, second_of_many;
 active proctype P() {
   atomic { first_of_many = second_of_many + 1; second_of_many = first_of_many + 1 };
@@ -495,21 +495,21 @@ active proctype P() {
        second_of_many = first_of_many + 1
     2  assert(false)
 ";
-    assert_eq!(traced(model, &["--msc"]), wanted);
+    assert_eq!(run_trace(model, &["--msc"]), wanted);
 }
 
 #[test]
-fn who_has_come_to_its_end_waits_for_nothing() {
+fn an_ended_process_waits_for_nothing() {
     let model = "byte x;
 proctype P() { x == 1 }
 init { run P() }
 ";
-    let (_, all) = told("p.pml", model, &[]);
+    let (_, all) = run_check("p.pml", model, &[]);
     assert!(all.contains("  ends at  init[0]  line 3:16, has ended\n           P[1]     line 2:16, waits for x == 1 (x = 0)\n"), "{all}");
 }
 
 #[test]
-fn who_waits_for_a_channel_is_told_what_it_holds() {
+fn a_process_that_waits_for_a_channel_is_printed_with_its_contents() {
     let model =
         "chan one = [1] of { byte }; chan two = [2] of { byte }; chan meet = [0] of { byte };
 byte n = 2;
@@ -518,7 +518,7 @@ active proctype Q() { byte got; two?got }
 active proctype R() { meet!7 }
 active proctype S() { byte mine = 3; do :: one?[2] -> skip :: mine > n + 1 -> skip od }
 ";
-    let (_, all) = told("p.pml", model, &[]);
+    let (_, all) = run_check("p.pml", model, &[]);
     for line in [
         "waits for one!2 (one = <1>)\n",
         "waits for two?got (two = <>)\n",
@@ -530,10 +530,10 @@ active proctype S() { byte mine = 3; do :: one?[2] -> skip :: mine > n + 1 -> sk
 }
 
 #[test]
-fn the_last_steps_and_some_variables_can_be_asked_for() {
+fn trace_selects_last_steps_and_variables() {
     let title = "counterexample in meet.pml: assert: assertion failed in Left: assert(x == 0),
            5 steps\n";
-    let last = traced(MEET, &["--last", "2"]);
+    let last = run_trace(MEET, &["--last", "2"]);
     assert!(
         last.starts_with(&format!("{title}       3 steps left out\n    3  Left[0]: back?x    ")),
         "{last}"
@@ -542,7 +542,7 @@ fn the_last_steps_and_some_variables_can_be_asked_for() {
         last.contains("\n         back = <>\n") && last.contains("\n         Left[0].x = 1\n"),
         "{last}"
     );
-    let only = traced(MEET, &["--only", "back,Right[2].y,Right[7].y"]);
+    let only = run_trace(MEET, &["--only", "back,Right[2].y,Right[7].y"]);
     let expected = "    0  initial state
          back = <>
          Right[2].y = 0
@@ -585,16 +585,16 @@ fn every_line_fits_eighty_columns() {
     }
 }
 
-/// An `inline` and a macro are put where they are used, with what they are given.
+/// An `inline` and a macro are expanded where they are used, with their arguments.
 #[test]
-fn what_inlines_and_macros_make_reads_as_it_was_made() {
+fn expanded_inlines_and_macros_are_printed() {
     let model = "byte fork = 1, other = 1;
 #define CHECK(v) assert(v == 1 || v == 7)
 inline take(f) { atomic { f > 0 -> f-- } }
 inline set(v) { v = 6; v++ }
 active proctype P() { byte a; set(a); CHECK(a); take(fork); take(other); CHECK(fork) }
 ";
-    let (_, all) = told("p.pml", model, &[]);
+    let (_, all) = run_check("p.pml", model, &[]);
     for line in [
         "  P[0]: a = 6    line 5:35\n",
         "  P[0]: a++    line 5:35\n",
@@ -606,6 +606,6 @@ active proctype P() { byte a; set(a); CHECK(a); take(fork); take(other); CHECK(f
         assert!(all.contains(line), "no `{line}` in\n{all}");
     }
     let waits = model.replace("CHECK(fork)", "take(fork)");
-    let (_, all) = told("p.pml", &waits, &[]);
+    let (_, all) = run_check("p.pml", &waits, &[]);
     assert!(all.contains(", waits for fork > 0 (fork = 0)\n"), "{all}");
 }

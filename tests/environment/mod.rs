@@ -1,20 +1,20 @@
-//! Hostile surroundings: full or closed outputs, signals, small limits, and names that are not files. The command ends
-//! with the documented exit code and a message, and loses nothing.
+//! The environment of the command: full or closed outputs, signals, small limits, and names that are not files. The
+//! command ends with the documented exit code and a message, and loses nothing.
 
 mod deep;
 mod directories;
 
-use super::{Bench, COUNTER, GRID, ROOMY, Ran, SPILLWAY};
+use super::{Bench, COUNTER, CommandOutput, GRID, ROOMY, SPILLWAY};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
-/// Needs some levels in which there is much to do, and has 50,000 of them.
-const LONG: &str = "int x;
+/// 50,000 levels of one state.
+const LONG_COUNTER: &str = "int x;
 process P { state a; init a; trans a -> a { guard x < 50000; effect x = x + 1; }; }
 system async;
 ";
 
-/// With more levels than are searched in a day.
+/// More levels than a day of searching visits.
 const ENDLESS: &str = "int x; int y;
 process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
   a -> a { guard x == 30000 and y < 30000; effect x = 0, y = y + 1; }; }
@@ -22,9 +22,9 @@ system async;
 ";
 
 impl Bench {
-    /// Runs a line of a shell, in which `$S` is the command.
-    fn shell(&self, line: &str) -> Ran {
-        Ran::from(self.shell_command(line).output().unwrap())
+    /// Runs a shell command, in which `$S` is the tested command.
+    fn shell(&self, line: &str) -> CommandOutput {
+        CommandOutput::from(self.shell_command(line).output().unwrap())
     }
 
     fn shell_command(&self, line: &str) -> Command {
@@ -42,7 +42,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn messages_that_cannot_be_written_change_no_exit_code() {
+fn unwritable_messages_change_no_exit_code() {
     let bench = Bench::new();
     bench.write("m.dve", GRID);
     for closed in ["2>/dev/full", "2>&-", ">/dev/null 2>/dev/full", ">/dev/null 2>&-"] {
@@ -54,7 +54,7 @@ fn messages_that_cannot_be_written_change_no_exit_code() {
 }
 
 #[test]
-fn results_that_cannot_be_written_are_a_failure() {
+fn unwritable_results_are_a_failure() {
     let bench = Bench::new();
     bench.write("m.dve", COUNTER.replace("x == 100;", "x == 101;"));
     assert_eq!(bench.run(&["check", "m.dve", "--dir", "d"]).code, 1);
@@ -73,14 +73,14 @@ fn results_that_cannot_be_written_are_a_failure() {
     ];
     for command in commands {
         let full = bench.shell(&format!("$S {command} >/dev/full"));
-        full.refused(2, &["cannot write to standard output", "No space left"]);
+        full.assert_rejected(2, &["cannot write to standard output", "No space left"]);
         let closed = bench.shell(&format!("$S {command} >&-"));
-        closed.refused(2, &["cannot write to standard output", "closed"]);
+        closed.assert_rejected(2, &["cannot write to standard output", "closed"]);
     }
 }
 
 #[test]
-fn a_result_that_could_not_be_written_is_kept() {
+fn an_unwritable_result_is_kept() {
     let bench = Bench::new();
     bench.write("m.dve", COUNTER);
     let ran = bench.shell("$S check m.dve >/dev/full");
@@ -91,41 +91,41 @@ fn a_result_that_could_not_be_written_is_kept() {
 }
 
 #[test]
-fn a_reader_that_goes_away_changes_no_exit_code() {
+fn a_closed_reader_changes_no_exit_code() {
     let bench = Bench::new();
     bench.write("m.dve", COUNTER.replace("x == 100;", "x == 101;"));
     for (args, code) in [(["check", "m.dve"], 1), (["explain", "m.dve"], 0)] {
         let mut command = bench.command(&args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = CommandOutput::from(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.err.as_str()), (code, ""));
     }
 }
 
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn pipes_folders_and_devices_are_not_waited_for() {
     let bench = Bench::new();
     assert!(bench.shell("mkfifo pipe.dve && mkdir folder.dve").err.is_empty());
-    bench.run(&["check", "pipe.dve"]).refused(2, &["pipe.dve", "nobody writes"]);
-    bench.run(&["check", "folder.dve"]).refused(2, &["folder.dve", "folder"]);
-    bench.shell("$S check /dev/zero --language dve").refused(2, &["/dev/zero", "device"]);
+    bench.run(&["check", "pipe.dve"]).assert_rejected(2, &["pipe.dve", "nobody writes"]);
+    bench.run(&["check", "folder.dve"]).assert_rejected(2, &["folder.dve", "folder"]);
+    bench.shell("$S check /dev/zero --language dve").assert_rejected(2, &["/dev/zero", "device"]);
     bench.write("m.dve", COUNTER);
     let table = ["check", "m.dve", "--store", "huffman", "-X", "huffman-table=pipe.dve"];
-    bench.run(&table).refused(2, &["pipe.dve", "nobody writes"]);
-    // A pipe that somebody writes to is as good as a file.
+    bench.run(&table).assert_rejected(2, &["pipe.dve", "nobody writes"]);
+    // A pipe with a writer is accepted.
     let piped = bench.shell("(sleep 0.1; cat m.dve) | $S check /dev/stdin --language dve");
     assert_eq!((piped.code, piped.err.as_str()), (0, ""));
 }
 
 #[test]
-fn what_is_no_file_in_a_search_directory_is_damage() {
+fn pipes_folders_and_links_in_a_search_directory_are_damage() {
     let bench = Bench::new();
-    // A link to the file itself is none, either: it could lead anywhere.
+    // A link is rejected, too: it could lead anywhere.
     let kinds = [("mkdir", "folder"), ("mkfifo", "pipe"), ("ln -s ../kept", "symbolic link")];
     for (make, what) in kinds {
         std::fs::remove_dir_all(bench.path("d")).ok();
-        bench.stopped();
+        bench.stop_grid_search();
         for file in bench.files("d") {
             let swap = format!("mv d/{file} kept && {make} d/{file}");
             assert!(bench.shell(&swap).err.is_empty());
@@ -133,13 +133,13 @@ fn what_is_no_file_in_a_search_directory_is_damage() {
                 let ran = bench.run(&[command, "d"]);
                 let reads = match (file.as_str(), command) {
                     ("lock", "resume") | ("job" | "manifest", _) => true,
-                    // It is only shown.
+                    // These files are only displayed.
                     ("lock" | "sitting" | "events.jsonl" | "status.json", _) => false,
                     (_, command) => command == "resume",
                 };
                 if reads {
                     let code = if file == "lock" { 2 } else { 4 };
-                    ran.refused(code, &[&file, what, "d"]);
+                    ran.assert_rejected(code, &[&file, what, "d"]);
                 }
             }
             assert!(bench.shell(&format!("rm -r d/{file}; mv kept d/{file}")).err.is_empty());
@@ -148,8 +148,8 @@ fn what_is_no_file_in_a_search_directory_is_damage() {
     }
 }
 
-/// Begins a search with far more levels than are searched before a signal comes.
-fn endless(bench: &Bench, line: &str) -> Child {
+/// Starts a search with far more levels than are visited before a signal comes.
+fn start_endless_search(bench: &Bench, line: &str) -> Child {
     bench.write("m.dve", ENDLESS);
     let _ = std::fs::remove_dir_all(bench.path("d"));
     let mut command = bench.shell_command(line);
@@ -161,13 +161,14 @@ fn endless(bench: &Bench, line: &str) -> Child {
 }
 
 #[test]
-fn what_ends_programs_leaves_a_checkpoint() {
+fn terminating_signals_leave_a_checkpoint() {
     let bench = Bench::new();
     for name in ["-HUP", "-TERM", "-INT", "-XCPU"] {
-        // What runs the tests in the background may have told them to ignore interrupts.
-        let child = endless(&bench, "exec env --default-signal $S check m.dve --dir d");
+        // The process that runs the tests in the background may ignore interrupts.
+        let child =
+            start_endless_search(&bench, "exec env --default-signal $S check m.dve --dir d");
         signal(&child, name);
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = CommandOutput::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 3, "{name}: {}", ran.err);
         assert!(ran.err.contains("resume d"), "{name}: {}", ran.err);
         assert_eq!(bench.run(&["status", "d"]).code, 0);
@@ -175,24 +176,24 @@ fn what_ends_programs_leaves_a_checkpoint() {
 }
 
 #[test]
-fn a_signal_that_the_process_was_started_to_ignore_stays_ignored() {
+fn ignored_signals_stay_ignored() {
     let bench = Bench::new();
-    let child = endless(&bench, "trap '' HUP; exec $S check m.dve --dir d");
+    let child = start_endless_search(&bench, "trap '' HUP; exec $S check m.dve --dir d");
     signal(&child, "-HUP");
     signal(&child, "-HUP");
     signal(&child, "-HUP");
     std::thread::sleep(std::time::Duration::from_millis(50));
     signal(&child, "-TERM");
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 3);
     assert!(ran.err.contains("stopped at a checkpoint"), "{}", ran.err);
 }
 
 #[test]
-fn a_verdict_stands_whatever_comes_after_it() {
+fn signals_do_not_change_a_printed_verdict() {
     let bench = Bench::new();
-    // More of a counterexample than a pipe holds.
-    bench.write("m.dve", LONG.replace("50000", "6000"));
+    // The counterexample is larger than a pipe holds.
+    bench.write("m.dve", LONG_COUNTER.replace("50000", "6000"));
     let mut command = bench.command(&["check", "m.dve"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
@@ -211,13 +212,13 @@ fn a_verdict_stands_whatever_comes_after_it() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_an_error_of_the_disk() {
+fn a_file_size_limit_is_a_disk_error() {
     let bench = Bench::new();
     bench.write("m.dve", GRID);
     let store = "--memory 40MiB --checkpoint-every 1s --reduce none";
     let expected = bench.shell(&format!("$S check m.dve {store} --json")).json();
     let ran = bench.shell(&format!("ulimit -f 20; $S check m.dve {store} --dir d"));
-    ran.refused(3, &["cannot write", "File too large", "ulimit -f", "resume"]);
+    ran.assert_rejected(3, &["cannot write", "File too large", "ulimit -f", "resume"]);
     let resumed = bench.run(&["resume", "d", "--json"]).json();
     for figure in ["states", "transitions", "levels", "verdict"] {
         assert_eq!(resumed[figure], expected[figure], "{figure}");
@@ -225,7 +226,7 @@ fn a_limit_on_the_size_of_files_is_an_error_of_the_disk() {
 }
 
 #[test]
-fn small_limits_are_told() {
+fn small_resource_limits_are_reported() {
     let bench = Bench::new();
     bench.write("m.dve", ROOMY);
     let mut lines: Vec<String> =
@@ -237,7 +238,7 @@ fn small_limits_are_told() {
             format!("ulimit {limit} && exec $S check m.dve --no-deadlock --threads 2 --dir {dir}");
         let ran = bench.shell(&line);
         let known = [0, 2, 3].contains(&ran.code);
-        // Where not even the loader of programs has room, nobody is there to tell.
+        // The loader of programs may fail, and then no message is possible.
         let loaded = ran.code != 127 && !ran.err.contains("shared libraries");
         assert!(known || !loaded, "{limit}: {}: {}", ran.code, ran.err);
         assert!(ran.code == 0 || ran.err.contains("error") || !loaded, "{limit}: {}", ran.err);
@@ -245,11 +246,11 @@ fn small_limits_are_told() {
 }
 
 #[test]
-fn a_group_with_the_budget_as_its_memory_is_enough() {
+fn a_memory_group_of_the_budget_suffices() {
     let bench = Bench::new();
     bench.write("m.dve", GRID);
     let group = format!("/sys/fs/cgroup/spillway-test-{}", std::process::id());
-    // Where groups are made the system puts the files there: none is created.
+    // The system creates the files of a group.
     let limit = |to: String| {
         let mut file =
             std::fs::OpenOptions::new().write(true).open(format!("{group}/memory.max"))?;
@@ -269,7 +270,7 @@ fn a_group_with_the_budget_as_its_memory_is_enough() {
 }
 
 #[test]
-fn steps_that_do_not_end_are_errors() {
+fn endless_transitions_are_errors() {
     let bench = Bench::new();
     let bodies = [
         "atomic { do :: gb = 0 od }",

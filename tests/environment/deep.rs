@@ -3,30 +3,30 @@
 
 use crate::Bench;
 
-/// How deep it is nested, or how long it is.
+/// The depth or length of an input.
 const MANY: usize = 15_000;
 
-/// Where expressions are nested in a language: what surrounds a condition, a variable, and how "and",
-/// "or", "not", "implies" and "equal" are written.
-struct Writing {
+/// The syntax of expressions in a language: a model around a condition, and the operators "and", "or", "not", "implies"
+/// and "equal".
+struct LanguageSyntax {
     file: &'static str,
     model: &'static str,
     signs: [&'static str; 5],
 }
 
-const WRITINGS: [Writing; 3] = [
-    Writing {
+const SYNTAXES: [LanguageSyntax; 3] = [
+    LanguageSyntax {
         file: "e.m",
         model: "var x: 0..3; startstate begin x := 0; end;
             rule \"r\" HERE ==> begin x := (x + 1) % 4; end;",
         signs: ["&", "|", "!", "->", "="],
     },
-    Writing {
+    LanguageSyntax {
         file: "e.pml",
         model: "byte x; active proctype P() { do :: (HERE) -> x = (x + 1) % 4 :: x > 4 od }",
         signs: ["&&", "||", "!", "->", "=="],
     },
-    Writing {
+    LanguageSyntax {
         file: "e.dve",
         model: "byte x; process P { state a; init a; trans a -> a { guard HERE; \
             effect x = (x + 1) % 4; }; } system async;",
@@ -34,35 +34,35 @@ const WRITINGS: [Writing; 3] = [
     },
 ];
 
-/// A net of two places.
+/// A net of one place, and more.
 const NET: &str = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\"
  type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">
  <place id=\"x\"><initialMarking><text>1</text></initialMarking></place>PLACES<transition id=\"t\"/>
  <arc id=\"a\" source=\"x\" target=\"t\"/></page></net></pnml>";
 
-/// `open` so many times, `inner`, `close` as often.
+/// `inner` in a number of `open` and `close`.
 fn nested(open: &str, inner: &str, close: &str) -> String {
     open.repeat(MANY) + inner + &close.repeat(MANY)
 }
 
-/// The same thing so many times, with a sign between.
-fn row(sign: &str, item: &str) -> String {
+/// The item repeated, with an operator in between.
+fn joined(sign: &str, item: &str) -> String {
     vec![item; MANY].join(&format!(" {sign} "))
 }
 
-/// Conditions that are deep or long, in the signs of a language.
+/// Deep or long conditions in the syntax of a language.
 fn conditions([and, or, not, implies, equal]: [&str; 5]) -> Vec<String> {
     let condition = "x < 4";
     vec![
-        row(and, condition),
-        row(or, condition),
-        row(implies, condition),
-        format!("({}) < 9", row("+", "x")),
+        joined(and, condition),
+        joined(or, condition),
+        joined(implies, condition),
+        format!("({}) < 9", joined("+", "x")),
         format!("{} < 9", nested("1 - (", "1", ")")),
         nested("(", condition, ")"),
         nested(not, &format!("({condition})"), ""),
         format!("{} < 4", nested("- ", "x", "")),
-        row(equal, "x"),
+        joined(equal, "x"),
         nested("(", "x", &format!(" {equal} x)")),
         nested("x[", "0", "]"),
         format!("x{}", "[0]".repeat(MANY)),
@@ -75,13 +75,13 @@ fn conditions([and, or, not, implies, equal]: [&str; 5]) -> Vec<String> {
     ]
 }
 
-/// So many of what has numbers.
+/// Numbered items.
 fn numbered(each: &dyn Fn(usize) -> String) -> String {
     (0..MANY).map(each).collect()
 }
 
-/// Statements, declarations and the like of Murphi that are deep or long.
-fn models_of_murphi() -> Vec<(&'static str, String)> {
+/// Deep or long statements and declarations of Murphi.
+fn murphi_models() -> Vec<(&'static str, String)> {
     let murphi = |declared: &str, body: &str| {
         format!(
             "{declared} var x: 0..3; b: boolean; startstate begin x := 0; b := true; end;
@@ -100,7 +100,7 @@ fn models_of_murphi() -> Vec<(&'static str, String)> {
             "s.m",
             murphi(changing, &format!("if b then {} end;", "elsif f() then x := 0; ".repeat(MANY))),
         ),
-        ("s.m", murphi(changing, &format!("b := {};", row("&", "f()")))),
+        ("s.m", murphi(changing, &format!("b := {};", joined("&", "f()")))),
         ("s.m", murphi("", &nested("while x > 3 do ", "", "end; "))),
         ("s.m", murphi("", &nested("switch x case 0: ", "", "end; "))),
         ("s.m", murphi("", &nested("b := forall i: 0..0 do ", "b", " end"))),
@@ -111,8 +111,8 @@ fn models_of_murphi() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The same of other languages.
-fn models_of_others() -> Vec<(&'static str, String)> {
+/// Deep or long statements and declarations of other languages.
+fn other_models() -> Vec<(&'static str, String)> {
     let promela = |declared: &str, body: &str| {
         format!("{declared}\nbyte x; active proctype P() {{ {body} do :: x = (x + 1) % 4 od }}")
     };
@@ -124,10 +124,10 @@ fn models_of_others() -> Vec<(&'static str, String)> {
         ("s.pml", promela("#define A(y) y", &nested("A(", "x = 0", ");"))),
         ("s.pml", promela(&nested("#ifdef A\n", "", "#endif\n"), "")),
         ("s.pml", promela(&format!("#if {}\n#endif", nested("(", "1", ")")), "")),
-        ("s.pml", promela(&format!("#if {}\n#endif", row("&&", "1")), "")),
+        ("s.pml", promela(&format!("#if {}\n#endif", joined("&&", "1")), "")),
         ("s.pml", promela("", "") + &format!("\nltl p {{ {} }}", nested("(", "x < 4", ")"))),
-        ("s.pml", promela("", "") + &format!("\nltl p {{ {} }}", row("&&", "(x < 4)"))),
-        ("s.pml", promela("", "") + &format!("\nltl p {{ {} }}", row("U", "(x < 4)"))),
+        ("s.pml", promela("", "") + &format!("\nltl p {{ {} }}", joined("&&", "(x < 4)"))),
+        ("s.pml", promela("", "") + &format!("\nltl p {{ {} }}", joined("U", "(x < 4)"))),
         (
             "s.pml",
             promela("", "")
@@ -150,8 +150,8 @@ fn models_of_others() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Questions in a file of them.
-fn questions() -> Vec<String> {
+/// Deep or long formulas of a property file.
+fn property_formulas() -> Vec<String> {
     let at_most = "<integer-le><tokens-count><place>x</place></tokens-count>\
         <integer-constant>3</integer-constant></integer-le>";
     let always = |it: &str| format!("<all-paths><globally>{it}</globally></all-paths>");
@@ -186,15 +186,15 @@ fn automata() -> Vec<String> {
     vec![
         automaton("", "Inf(0)", &nested("(", "0", ")")),
         automaton("", "Inf(0)", &nested("!", "0", "")),
-        automaton("", "Inf(0)", &row("|", "0")),
-        automaton("", "Inf(0)", &row("&", "0")),
+        automaton("", "Inf(0)", &joined("|", "0")),
+        automaton("", "Inf(0)", &joined("&", "0")),
         automaton("", &nested("(", "Inf(0)", ")"), "t"),
         automaton(&format!("Alias: @a0 0\n{doubled}"), "Inf(0)", "@a60"),
     ]
 }
 
-/// Runs the command: it has an exit code of its own, and what it cannot read it says with its place.
-fn is_read_or_refused(bench: &Bench, arguments: &[&str], what: &str) {
+/// Asserts that the command has a documented exit code, and reports an input that it cannot read.
+fn assert_read_or_rejected(bench: &Bench, arguments: &[&str], what: &str) {
     let limits = ["--max-states", "2000", "--max-time", "20s", "--no-trace"];
     let ran = bench.run(&[arguments, &limits].concat());
     let what: String = what.chars().take(100).collect();
@@ -208,70 +208,70 @@ fn is_read_or_refused(bench: &Bench, arguments: &[&str], what: &str) {
 }
 
 #[test]
-fn expressions_of_models_may_be_deep_and_long() {
+fn deep_and_long_expressions_are_read_or_rejected() {
     let bench = Bench::new();
-    for Writing { file, model, signs } in WRITINGS {
+    for LanguageSyntax { file, model, signs } in SYNTAXES {
         for condition in conditions(signs) {
             bench.write(file, model.replace("HERE", &condition));
-            is_read_or_refused(&bench, &["check", file], &format!("{file}: {condition}"));
+            assert_read_or_rejected(&bench, &["check", file], &format!("{file}: {condition}"));
         }
     }
 }
 
 #[test]
-fn statements_and_declarations_may_be_deep_and_long() {
+fn deep_and_long_statements_and_declarations_are_read_or_rejected() {
     let bench = Bench::new();
-    for (file, text) in models_of_murphi().into_iter().chain(models_of_others()) {
+    for (file, text) in murphi_models().into_iter().chain(other_models()) {
         bench.write(file, &text);
-        is_read_or_refused(&bench, &["check", file], &format!("{file}: {text}"));
+        assert_read_or_rejected(&bench, &["check", file], &format!("{file}: {text}"));
     }
 }
 
 #[test]
-fn what_flags_ask_may_be_deep_and_long() {
+fn deep_and_long_flags_are_read_or_rejected() {
     let bench = Bench::new();
     bench.write("e.pnml", NET.replace("PLACES", ""));
-    let net = Writing { file: "e.pnml", model: "", signs: ["&&", "||", "!", "->", "=="] };
-    for Writing { file, model, signs } in WRITINGS.into_iter().chain([net]) {
+    let net = LanguageSyntax { file: "e.pnml", model: "", signs: ["&&", "||", "!", "->", "=="] };
+    for LanguageSyntax { file, model, signs } in SYNTAXES.into_iter().chain([net]) {
         if file != "e.pnml" {
             bench.write(file, model.replace("HERE", "x < 4"));
         }
         // A single argument of a command has at most 128 KiB.
         let fits = |it: &String| it.len() < 131_000;
         for condition in conditions(signs).iter().filter(|it| fits(it)) {
-            is_read_or_refused(&bench, &["check", file, "--invariant", condition], condition);
+            assert_read_or_rejected(&bench, &["check", file, "--invariant", condition], condition);
             let formula = format!("[] ({condition})");
-            is_read_or_refused(&bench, &["check", file, "--ltl", &formula], &formula);
+            assert_read_or_rejected(&bench, &["check", file, "--ltl", &formula], &formula);
         }
         for sign in ["&&", "U", "->"] {
             let formula = vec!["(x<4)"; 9_000].join(sign);
-            is_read_or_refused(&bench, &["check", file, "--ltl", &formula], &formula);
+            assert_read_or_rejected(&bench, &["check", file, "--ltl", &formula], &formula);
         }
         let formula = nested("[] ", "(x < 4)", "");
-        is_read_or_refused(&bench, &["check", file, "--ltl", &formula], &formula);
+        assert_read_or_rejected(&bench, &["check", file, "--ltl", &formula], &formula);
     }
 }
 
 #[test]
-fn files_of_questions_may_be_deep_and_long() {
+fn deep_and_long_property_files_are_read_or_rejected() {
     let bench = Bench::new();
     bench.write("n.pnml", NET.replace("PLACES", ""));
-    for question in questions() {
+    for formula_text in property_formulas() {
         let text = format!(
             "<property-set xmlns=\"http://mcc.lip6.fr/\"><property><id>q</id>\
-             <description>d</description><formula>{question}</formula></property></property-set>"
+             <description>d</description><formula>{formula_text}</formula></property></property-set>"
         );
         bench.write("q.xml", &text);
-        is_read_or_refused(&bench, &["check", "n.pnml", "--property", "q.xml"], &question);
+        assert_read_or_rejected(&bench, &["check", "n.pnml", "--property", "q.xml"], &formula_text);
     }
 }
 
 #[test]
-fn automata_may_be_deep_and_long() {
+fn deep_and_long_automata_are_read_or_rejected() {
     let bench = Bench::new();
-    bench.write("m.m", WRITINGS[0].model.replace("HERE", "x < 4"));
+    bench.write("m.m", SYNTAXES[0].model.replace("HERE", "x < 4"));
     for automaton in automata() {
         bench.write("a.hoa", &automaton);
-        is_read_or_refused(&bench, &["check", "m.m", "--automaton", "a.hoa"], &automaton);
+        assert_read_or_rejected(&bench, &["check", "m.m", "--automaton", "a.hoa"], &automaton);
     }
 }
