@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         let projection = Projection::of_keys(2, &[0x06, 0x81, 0x05, 0x81]);
         let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
         let keys = [0x06, 0x81, 0x05, 0x81, 0x04, 0x81, 0x06, 0x80];
@@ -366,7 +366,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn projecting_keeps_the_order_and_can_be_undone((whole, keys, others) in related()) {
+        fn projection_keeps_the_order_and_is_reversible((whole, keys, others) in related()) {
             let projection = Projection::of_keys(whole, &keys);
             let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
             projection.project(&keys, &mut projected, &mut exceptions);
