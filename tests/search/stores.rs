@@ -450,18 +450,18 @@ fn all_searches_of_random_models_agree() {
         let (mut explored_states, mut searched) = (0, 0);
         for seed in 1..=12 {
             let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
-            match crate::ours::explore(language, &text) {
-                crate::ours::Answer::Explored(explored) => {
+            match crate::spillway_answers::explore(language, &text) {
+                crate::spillway_answers::Answer::Explored(explored) => {
                     println!("{} {seed}:\n{text}", language.name);
                     explored_states += explored.outcome.states();
                     searched += 1;
-                    crate::ours::assert_all_agree(&explored, &mut Random::new(seed));
+                    crate::spillway_answers::assert_all_agree(&explored, &mut Random::new(seed));
                 }
-                crate::ours::Answer::Large => {}
-                crate::ours::Answer::Refused(why) if *language == promela::LANGUAGE => {
+                crate::spillway_answers::Answer::Large => {}
+                crate::spillway_answers::Answer::Refused(why) if *language == promela::LANGUAGE => {
                     println!("{seed}: {why}")
                 }
-                crate::ours::Answer::Refused(why) => {
+                crate::spillway_answers::Answer::Refused(why) => {
                     panic!("{} {seed}: {why}\n{text}", language.name)
                 }
             }
@@ -484,7 +484,7 @@ fn random_models_have_the_results_of_spin_and_rumur() {
         let mut same = 0;
         for seed in 100..106 {
             let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
-            let ours = crate::ours::explore(language, &text);
+            let ours = crate::spillway_answers::explore(language, &text);
             match crate::causes::compare(language, &text, &ours, folder.path()) {
                 Comparison::Same => same += 1,
                 Comparison::Different(how) => panic!("{tool}, {seed}: {how}\n{text}"),

@@ -4,16 +4,16 @@ use super::{models, tla};
 use spillway::front::{self, Language, murphi};
 use std::collections::BTreeSet;
 
-/// A language.
+/// A compared language.
 #[derive(Clone, Copy)]
-pub enum Subject {
-    /// One whose front end gives a program.
+pub enum ComparedLanguage {
+    /// A language whose front end gives a program.
     Program(&'static Language),
     /// TLA+.
     Tla,
 }
 
-impl Subject {
+impl ComparedLanguage {
     /// Returns the language with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         let language = Language::from_name(name)?;
@@ -32,12 +32,12 @@ impl Subject {
         self.language().name
     }
 
-    /// Returns the ending of its files.
+    /// Returns the extension of its files.
     pub fn extension(self) -> &'static str {
         self.language().extensions[0]
     }
 
-    /// Returns the beginning of a comment.
+    /// Returns the mark that begins a comment.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Program(language) if *language == murphi::LANGUAGE => "--",

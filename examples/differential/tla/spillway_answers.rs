@@ -13,14 +13,14 @@ use spillway::tla::resolve::{Request, resolve};
 use spillway::tla::standard::sets;
 use spillway::tla::syntax::parse_expression;
 
-/// A module that was read.
-pub struct ReadModule {
+/// A module that was loaded.
+pub struct LoadedModule {
     pub program: CompiledSpecification,
     pub sources: SourceMap,
 }
 
-/// Reads a module. Returns the message if it is rejected.
-pub fn read(text: &str) -> Result<ReadModule, String> {
+/// Loads a module. Returns the message if it is rejected.
+pub fn read(text: &str) -> Result<LoadedModule, String> {
     let (mut sources, search) = (SourceMap::default(), SearchPath::default());
     let file = sources.add("Model.cfg", CONFIGURATION);
     let config =
@@ -37,10 +37,10 @@ pub fn read(text: &str) -> Result<ReadModule, String> {
     let resolved = resolve(request).map_err(|errors| {
         errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
-    Ok(ReadModule { program: CompiledSpecification::new(resolved.specification), sources })
+    Ok(LoadedModule { program: CompiledSpecification::new(resolved.specification), sources })
 }
 
-/// Returns the answers of the evaluator and of the search in memory. Panics if a search over cells has others.
+/// Returns the answers of the evaluator and of the search in memory. Panics if a search over cells has other counts.
 pub fn answers(program: &CompiledSpecification) -> Answers {
     let mut evaluator = Evaluator::new(program);
     let checks = &program.specification.checks;
@@ -66,12 +66,12 @@ fn search(program: &CompiledSpecification) -> SearchAnswer {
     let level = (found.trace.len() as u64).saturating_sub(1);
     match found.ending {
         SearchEnding::Complete => {
-            let stuck = MemorySearch::run(
+            let with_deadlocks = MemorySearch::run(
                 program,
                 MemorySearchOptions { checks_deadlock: true, ..options },
             );
-            let deadlock = matches!(stuck.ending, SearchEnding::Deadlock)
-                .then(|| stuck.trace.len() as u64 - 1);
+            let deadlock = matches!(with_deadlocks.ending, SearchEnding::Deadlock)
+                .then(|| with_deadlocks.trace.len() as u64 - 1);
             SearchAnswer::Verified(SearchCounts {
                 distinct: found.distinct,
                 generated: found.generated,
@@ -90,7 +90,7 @@ fn search(program: &CompiledSpecification) -> SearchAnswer {
     }
 }
 
-/// Panics unless the searches over cells of every kind have the counts.
+/// Panics unless the searches over cells of every kind have these counts.
 fn assert_cells_agree(program: &CompiledSpecification, counts: &SearchCounts) {
     // The small sample misses values.
     let large = SampleSize { breadth: 300, walks: 5, steps: 20 };

@@ -1,9 +1,14 @@
-//! Spillway's answer for a model, and the check that every way to compute it gives the same.
+//! Spillway's answer for a model, and the check that every way to compute it gives the same answer.
 //!
-//! The plain answer is the interpreter's, in the oracle's search, without reductions. It is compared with compiled
-//! code, step by step and as a whole; other key orders; symmetry reduction; every store with tiny buffers, threads and
-//! random stops; and the replay of each counterexample. A difference panics, so that it is caught like any other
-//! panic.
+//! The plain answer is the result of the interpreter in the oracle's search, without reductions. It is compared with:
+//!
+//! - compiled code, step by step and as a whole,
+//! - other key orders,
+//! - symmetry reduction,
+//! - every store with tiny buffers, threads and random stops,
+//! - the replay of each counterexample.
+//!
+//! A difference panics, so that it is caught like any other panic.
 
 use crate::support::agree::{assert_agree_in_any_order, random_states};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
@@ -25,24 +30,26 @@ use std::error::Error;
 /// Models with more states are abandoned.
 pub const STATES_MAX: usize = 20_000;
 
-/// The maximum number of transitions of these states. A few models have far more transitions than states; those with
-/// more than this are abandoned as well.
+/// The maximum number of transitions of a model. Models with more transitions are abandoned, too. A few models have far
+/// more transitions than states.
 const TRANSITIONS_MAX: u64 = 200_000;
 
-/// The maximum number of steps for rebuilding states without a cache. Rebuilding a state may take as many steps as
-/// there are levels, and each successor may need one. If this would take more steps, no state is rebuilt.
+/// The maximum number of steps for rebuilding states without a cache.
+///
+/// Rebuilding a state may take as many steps as there are levels, and each successor may need one. If this would take
+/// more steps, no state is rebuilt.
 const REBUILT_MAX: u64 = 1_000_000;
 
-/// The number of slots for processes if the number that the analysis suggests does not suffice.
+/// The number of slots for processes if the number that the analysis suggests is too small.
 const SLOTS: u32 = 16;
 
 /// The result for a model.
 pub enum Answer {
-    /// The text is rejected, with the reason.
+    /// The text is rejected. Contains the reason.
     Refused(String),
-    /// It has too many states.
+    /// The model has too many states.
     Large,
-    /// It was explored.
+    /// The model was explored.
     Explored(Box<Explored>),
 }
 
@@ -124,7 +131,7 @@ impl Explored {
     }
 }
 
-/// Returns whether it is an error of a property, not of a step.
+/// Returns whether the violation is an error of a property, not of a step.
 fn is_property_fault(model: &Interp, check: &Violation) -> bool {
     matches!(check, Violation::Fault(_, action) if *action as usize >= model.program().actions.len())
 }
@@ -155,25 +162,25 @@ fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, B
     Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string().into())
 }
 
-/// Calls a function with the searched system: the product with the claim, if there is one.
-fn with_claim<T>(
+/// Calls a function with the searched system: the product with the claim if there is one, the model otherwise.
+fn with_claim_product<T>(
     model: &dyn StateSpace,
     interp: &Interp,
-    show: impl FnOnce(&dyn StateSpace) -> T,
+    visit: impl FnOnce(&dyn StateSpace) -> T,
 ) -> T {
     match ClaimProduct::new(model, interp) {
-        Some(claimed) => show(&claimed),
-        None => show(model),
+        Some(claimed) => visit(&claimed),
+        None => visit(model),
     }
 }
 
-fn keep_going() -> SearchLimits {
+fn all_findings() -> SearchLimits {
     SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
 /// Searches with every state in memory.
 fn oracle(model: &dyn StateSpace) -> SearchOutcome {
-    memory::search(model, &keep_going()).expect("there is no disk that fails")
+    memory::search(model, &all_findings()).expect("there is no disk that fails")
 }
 
 /// Computes the plain answer.
@@ -190,10 +197,10 @@ pub fn explore_more(language: &'static Language, text: &str, times: usize) -> An
             Err(error) => return Answer::Refused(error.to_string()),
         };
         let compiled = Executor::new(&interp, ExecutionMode::Jit);
-        if !with_claim(compiled.model(), &interp, |model| is_small(model, times)) {
+        if !with_claim_product(compiled.model(), &interp, |model| is_small(model, times)) {
             return Answer::Large;
         }
-        let outcome = with_claim(&interp, &interp, oracle);
+        let outcome = with_claim_product(&interp, &interp, oracle);
         drop(compiled);
         let text = text.to_owned();
         let explored = Explored { language, text, slots, interp, outcome };
@@ -206,7 +213,7 @@ pub fn explore_more(language: &'static Language, text: &str, times: usize) -> An
     }
 }
 
-/// Returns whether there are few states, by a search that stops otherwise.
+/// Returns whether a model has few states and transitions. The search stops when there are too many.
 fn is_small(model: &dyn StateSpace, times: usize) -> bool {
     let width = model.width();
     let (mut seen, mut todo, mut transitions) = (HashSet::new(), Vec::new(), 0);
@@ -238,26 +245,34 @@ pub fn assert_all_agree(explored: &Explored, random: &mut Random) {
         assert_agree_in_any_order("compiled", interp, jit, &states);
     }
     let whole = |model: &dyn StateSpace| oracle(model);
-    let compiled = with_claim(executors[1].model(), interp, whole);
+    let compiled = with_claim_product(executors[1].model(), interp, whole);
     assert_eq!(compiled, explored.outcome, "compiled, as a whole");
-    stores_agree(explored, executors.each_ref().map(Executor::model), random);
-    orders_agree(explored, random);
+    assert_stores_agree(explored, executors.each_ref().map(Executor::model), random);
+    assert_orders_agree(explored, random);
     if *explored.language == murphi::LANGUAGE {
-        symmetries_agree(explored, executors.each_ref().map(Executor::model), random);
+        assert_symmetries_agree(explored, executors.each_ref().map(Executor::model), random);
     }
 }
 
 /// Checks some of the stores, each with its own budgets, threads and stops.
-fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn StateSpace; 2], random: &mut Random) {
+fn assert_stores_agree(
+    explored: &Explored,
+    [plain, compiled]: [&dyn StateSpace; 2],
+    random: &mut Random,
+) {
     let interp = &explored.interp;
-    with_claim(plain, interp, |plain| {
-        with_claim(compiled, interp, |compiled| {
-            some_stores_agree([plain, compiled], &explored.outcome, random);
+    with_claim_product(plain, interp, |plain| {
+        with_claim_product(compiled, interp, |compiled| {
+            assert_some_stores_agree([plain, compiled], &explored.outcome, random);
         });
     });
 }
 
-fn some_stores_agree(models: [&dyn StateSpace; 2], expected: &SearchOutcome, random: &mut Random) {
+fn assert_some_stores_agree(
+    models: [&dyn StateSpace; 2],
+    expected: &SearchOutcome,
+    random: &mut Random,
+) {
     let mut storages = storages(models[0]);
     if expected.levels.len() as u64 * expected.counters.transitions > REBUILT_MAX {
         storages.retain(|it| matches!(it, StateStorage::Sorted(_)));
@@ -275,7 +290,7 @@ fn some_stores_agree(models: [&dyn StateSpace; 2], expected: &SearchOutcome, ran
         let pauses: Vec<u64> = (0..random.below(3))
             .map(|_| random.below(expected.states().max(1) as usize) as u64)
             .collect();
-        let (outcome, disk) = search(&models, &storage, &[plan], &pauses, &keep_going());
+        let (outcome, disk) = search(&models, &storage, &[plan], &pauses, &all_findings());
         assert_same(&outcome, expected, &storage, "a store");
         // A start that fails has no counterexample by levels.
         if !expected.levels.is_empty() {
@@ -294,7 +309,7 @@ fn counts(outcome: &SearchOutcome) -> (SearchVerdict, Vec<u64>, u64, Found) {
     (outcome.verdict, outcome.levels.clone(), outcome.counters.transitions, findings)
 }
 
-fn orders_agree(explored: &Explored, random: &mut Random) {
+fn assert_orders_agree(explored: &Explored, random: &mut Random) {
     let interp = &explored.interp;
     let mut shuffled = interp.layout().order.clone();
     for at in (1..shuffled.len()).rev() {
@@ -302,24 +317,24 @@ fn orders_agree(explored: &Explored, random: &mut Random) {
     }
     let orders: [Vec<GroupId>; 2] = [static_order(interp.program(), interp.layout()), shuffled];
     for order in orders {
-        let again = read(explored.language, &explored.text, explored.slots).expect("read once");
-        let other = again.with_order(&order).expect("an order of the same groups");
+        let reloaded = read(explored.language, &explored.text, explored.slots).expect("read once");
+        let other = reloaded.with_order(&order).expect("an order of the same groups");
         let executor = Executor::new(&other, ExecutionMode::Jit);
-        let found = with_claim(executor.model(), &other, oracle);
+        let found = with_claim_product(executor.model(), &other, oracle);
         assert_eq!(counts(&found), counts(&explored.outcome), "in the key order {order:?}");
     }
 }
 
 /// Returns the first violations with their depths, by their report texts.
 fn violations(model: &dyn StateSpace, outcome: &SearchOutcome) -> BTreeMap<String, u64> {
-    let explained = model.description();
-    let properties = explained.properties();
+    let description = model.description();
+    let properties = description.properties();
     let mut all = BTreeMap::new();
     for (check, finding) in outcome.findings.iter() {
         let name = match check {
             Violation::Property(number) => properties[number as usize].name.clone(),
             Violation::Fault(kind, action) => {
-                format!("{} in {}", kind.name(), explained.action_name(action))
+                format!("{} in {}", kind.name(), description.action_name(action))
             }
             Violation::Deadlock => "deadlock".into(),
         };
@@ -330,7 +345,7 @@ fn violations(model: &dyn StateSpace, outcome: &SearchOutcome) -> BTreeMap<Strin
 }
 
 /// Checks that reduced searches find the same as the full one, at the same depths, with no more states.
-fn symmetries_agree(explored: &Explored, models: [&dyn StateSpace; 2], random: &mut Random) {
+fn assert_symmetries_agree(explored: &Explored, models: [&dyn StateSpace; 2], random: &mut Random) {
     let (interp, plain) = (&explored.interp, &explored.outcome);
     let mut states = plain.states();
     for effort in [SymmetryEffort::Fast, SymmetryEffort::Exact] {
@@ -345,12 +360,12 @@ fn symmetries_agree(explored: &Explored, models: [&dyn StateSpace; 2], random: &
         assert!(outcome.states() <= states, "{what}: {} states of {states}", outcome.states());
         states = outcome.states();
         assert_eq!(oracle(compiled), outcome, "{what}, compiled");
-        some_stores_agree([reduced, compiled], &outcome, random);
+        assert_some_stores_agree([reduced, compiled], &outcome, random);
     }
 }
 
 /// Returns the number of action names, and of those executed somewhere.
-pub fn reached(explored: &Explored) -> (usize, usize) {
+pub fn executed_actions(explored: &Explored) -> (usize, usize) {
     let interp = &explored.interp;
     let states = random_states(interp, 200, 1);
     let steps = states.chunks_exact(interp.width()).flat_map(|state| interp.steps(state));
