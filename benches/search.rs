@@ -33,7 +33,7 @@ fn whole_searches(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Measures state spaces of different shapes, whose successors cost next to nothing.
+/// Measures state spaces of different shapes. The cost of their successors is negligible.
 fn shapes(criterion: &mut Criterion) {
     let base = StateSpaceShape { states: 2_000_000, ..StateSpaceShape::default() };
     let shapes = [

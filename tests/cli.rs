@@ -33,7 +33,7 @@ process Q { state a; init a; trans a -> a { guard y > 100; effect room[15] = 1 -
 system async;
 ";
 
-/// 600,000 initial states of 53 bytes; one of them leads to a violation in two steps.
+/// 600,000 initial states of 53 bytes. One of them leads to a violation in two steps.
 #[cfg(target_os = "linux")]
 const MANY_INITIAL_STATES: &str = "type N: 0..599999; var x: N; y: 0..2; wide: array [0..19] of N;
 ruleset i: N do startstate \"s\" begin
@@ -42,8 +42,8 @@ end; end;
 rule \"go\" y < 2 ==> begin y := y + 1; end;
 invariant \"low\" !(x = 300000 & y = 2);";
 
-/// Two processes with cycles of their own, and a third that is observed beside the first. Transitions are postponed on
-/// cycles, and expanded again.
+/// Two processes with cycles, and a third process that is observed together with the first. Transitions are postponed
+/// on cycles, and expanded again.
 const POSTPONING_MODEL: &str = "byte x; byte y;
 process P { state a; init a; trans a -> a { guard x < 20; effect x = x + 1; },
     a -> a { guard x == 20; effect x = 0; }; }
@@ -609,7 +609,7 @@ fn flags_that_leave_nothing_to_check_are_rejected() {
     ran.assert_rejected(2, &["with the never claim c, deadlocks are not checked"]);
 }
 
-/// A rejected budget leaves nothing behind that the next `resume` would be rejected for.
+/// A rejected budget does not change the directory, so the next `resume` is accepted.
 #[test]
 fn a_budget_rejected_by_resume_is_not_kept() {
     let bench = Bench::new();
@@ -786,7 +786,7 @@ fn postponing_searches_have_the_same_counts_for_all_threads_memory_and_stops() {
     }
 }
 
-/// By default a pilot search decides whether partial order is applied. The report says so, with the reason.
+/// By default a pilot search decides whether partial order is applied. The report contains the decision and the reason.
 #[test]
 fn applied_and_omitted_reductions_are_reported() {
     let bench = Bench::new();
@@ -1164,7 +1164,7 @@ fn counterexamples_under_the_static_proviso_may_not_be_shortest() {
     assert!(ran.flat().contains("  shortest full search: the minimum is 2 steps ("), "{}", ran.out);
 }
 
-/// If no shorter one exists, or nothing was postponed, the counterexample is shortest.
+/// If no shorter counterexample exists, or no transition was postponed, the counterexample is shortest.
 #[test]
 fn shortest_counterexamples_have_no_note_about_shorter_ones() {
     let bench = Bench::new();
@@ -1851,8 +1851,8 @@ fn late_processes_restart_the_search_with_more_slots() {
     assert_eq!(bench.run(&["status", "stopped"]).code, 0);
 }
 
-/// As many processes as SPIN allows, in any way to start them; the counts are SPIN's. One more process is an error, as
-/// in SPIN.
+/// The maximum number of processes that SPIN allows, started in each way. The counts are SPIN's. One more process is an
+/// error, as in SPIN.
 #[test]
 fn loops_and_recursion_start_up_to_255_processes() {
     let bench = Bench::new();

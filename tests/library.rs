@@ -1,6 +1,6 @@
 //! Searches that a program starts through the library: of Rust types, of its own models, and of texts.
 
-// A program of its own, because resident memory counts against the memory of a search.
+// This is a separate test program, because resident memory counts against the memory of a search.
 #[path = "library/examples.rs"]
 mod examples;
 #[path = "library/hunts.rs"]

@@ -1,4 +1,4 @@
-//! Every model of ours has the results of its header (`tests/support/promises.rs`).
+//! Every model of this repository has the results in its header (`tests/support/promises.rs`).
 //!
 //! Each configuration is explored by the oracle and by the external search with little memory, and its counterexample
 //! is replayed. With `SPILLWAY_LARGE`, the external search alone explores larger configurations.

@@ -183,7 +183,7 @@ fn reference_pages(folder: &str) -> Vec<String> {
     all
 }
 
-/// Walks through each page in a folder of its own. Asserts a minimum number of commands.
+/// Executes each page in its own folder. Asserts a minimum number of commands.
 fn follow_each(pages: &[String], commands_min: usize) {
     let walked = pages.iter().map(|it| follow(&[it.as_str()], REFERENCE));
     match walked.sum::<Result<usize, PageMismatch>>() {

@@ -1,5 +1,5 @@
-//! Tests with foreign directories: whatever has the name of a file, nothing outside the directory is touched, and
-//! nothing blocks.
+//! Tests with foreign objects in the directory. Whatever has the name of a file, nothing outside the directory is
+//! changed or read, and no operation blocks.
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use spill::{Disk, Error, PayloadFormat, RealDisk, Result, commit, load_value};

@@ -123,7 +123,7 @@ mod tests {
     fn repeated_elements_are_folded() {
         for (list, expected) in [
             ("", ""),
-            // These would leave out too few elements.
+            // A fold here would omit too few elements.
             ("aaaaaa", "aaaaaa"),
             ("ababab", "ababab"),
             ("abcabc", "abcabc"),

@@ -1,5 +1,5 @@
-//! Search directories with foreign files. Nothing outside is read, waited for or changed; no foreign file is removed;
-//! and displayed contents are not trusted.
+//! Search directories with foreign files. The command does not read, change or wait for files outside. It removes no
+//! foreign file, and does not trust displayed contents.
 
 use super::{Bench, COUNTER, CommandOutput, GRID};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! The environment of the command: full or closed outputs, signals, small limits, and names that are not files. The
-//! command ends with the documented exit code and a message, and loses nothing.
+//! command ends with the documented exit code and a message, and loses no data.
 
 mod deep;
 mod directories;

@@ -2,8 +2,8 @@
 //! decode something that could have been written. It never panics.
 //!
 //! There is one function for each format, which takes arbitrary bytes. The functions are the bodies of the fuzz targets
-//! under `fuzz/`, and of `tests/corpora.rs`. Checksums would stop a fuzzer immediately, so each function decodes its
-//! input as it is and then *sealed*, with corrected checksums.
+//! under `fuzz/`, and of `tests/corpora.rs`. Wrong checksums would stop a fuzzer immediately. So each function decodes
+//! its input unchanged and then *sealed*, with corrected checksums.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses its part")]
 
 mod seal;
@@ -130,7 +130,7 @@ fn read_segment(width: usize, offset: usize, file: &[u8]) -> bool {
     }
 }
 
-/// Whether all blocks of a segment are decoded, as its index says.
+/// Whether all blocks of a segment are decoded according to its index.
 fn read_blocks(segment: &Segment, file_length: u64) -> bool {
     let width = segment.width();
     let (mut decoder, mut keys, mut last) = (BlockDecoder::new(width), Vec::new(), Vec::new());
@@ -197,7 +197,8 @@ pub fn job(input: &[u8]) -> bool {
     })
 }
 
-/// Whether `read` decodes `input` as the file `name` beside those of `disk`: plain, or its payload in a valid header.
+/// Whether `read` decodes `input` as the file `name` among the files of `disk`: plain, or as the payload of a valid
+/// header.
 fn decodes_plain_or_sealed(
     input: &[u8],
     name: &str,
@@ -230,7 +231,7 @@ pub fn models() -> [Box<dyn StateSpace>; 2] {
     [Box::new(graph()), Box::new(lazy())]
 }
 
-/// Searches a model in `disk` until `max_states`. Checkpoints are made at every chance, and the memory is so small that
+/// Searches a model in `disk` until `max_states`. A checkpoint is made at every opportunity. The memory is small, so
 /// there are files of every kind.
 pub fn search(
     model: &dyn StateSpace,

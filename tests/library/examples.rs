@@ -23,7 +23,7 @@ fn the_farmer_crosses_seven_times() {
     assert_solution(&river_crossing::River, 7, 10);
 }
 
-/// Half of all orders of the tiles are reachable, and none is farther away than this one (Reinefeld 1993).
+/// Half of all orders of the tiles are reachable, and this one has the maximum distance (Reinefeld 1993).
 #[test]
 fn the_farthest_order_takes_31_moves() {
     let _exclusive = exclusive_search();

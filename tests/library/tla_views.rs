@@ -1,4 +1,5 @@
-//! VIEW on disk: a view has one state, the first one in the order of TLC's queue. `models/tla/counts.tsv` has TLC's counts.
+//! VIEW on disk: a view has one state, the first one in the order of TLC's queue. `models/tla/counts.tsv` has TLC's
+//! counts.
 //!
 //! In `metered_walk`, the counts depend on which state represents a view. In `audit_trail`, they do not.
 

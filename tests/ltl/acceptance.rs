@@ -1,5 +1,5 @@
 //! Acceptance conditions of automata in the Hanoi format. Random automata with random conditions accept exactly the
-//! words that the definition says.
+//! words that satisfy the definition.
 
 use super::formulas::FormulaRng;
 use super::lasso_words::Lasso;
@@ -169,7 +169,7 @@ fn acceptance_conditions_of_hanoi_automata_keep_their_meaning() {
     assert!(accepted > 1000 && accepted < 300 * words.len() - 1000, "{accepted}");
 }
 
-/// Named conditions, each with an equivalent formula over the one proposition.
+/// Named conditions, each with an equivalent formula over a single proposition.
 #[test]
 fn named_acceptance_conditions_are_read() {
     let named = [

@@ -300,7 +300,7 @@ impl Bench {
     }
 }
 
-/// The search is stopped while it explores states, so that nothing is decided in memory, and resumed.
+/// The search is stopped while it explores states, so the verdict is not decided in memory. Then it is resumed.
 #[test]
 fn verdicts_on_disk_equal_verdicts_in_memory() {
     let bench = Bench::of_each_language();

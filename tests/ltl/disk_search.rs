@@ -186,8 +186,8 @@ pub fn assert_no_orphan_files(disk: &dyn Disk, what: &str) {
     assert_eq!(there, named, "{what}");
 }
 
-/// Asserts that a search has the expected result, too, if the disk crashes, fails or is full at some operation (every
-/// `step`th, in turn) and the search is resumed.
+/// Asserts that a search has the expected result if the disk crashes, fails or is full at some operation and the search
+/// is resumed. Every `step`th operation is tried in turn.
 pub fn assert_resumes_after_faults<T: PartialEq + std::fmt::Debug>(
     expected: &T,
     step: usize,
@@ -205,7 +205,7 @@ pub fn assert_resumes_after_faults<T: PartialEq + std::fmt::Debug>(
         };
         let failing = Arc::new(FaultDisk::with_faults(plan));
         let shared: Arc<dyn Disk> = failing.clone();
-        // The failed operation may be a removal that nothing depends on.
+        // The failed operation may be a removal without effect on the search.
         let told = search(&shared);
         assert!(told.is_err() || told.unwrap() == *expected, "operation {at}");
         let disk: Arc<dyn Disk> = Arc::new(match at % 2 {

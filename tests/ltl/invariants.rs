@@ -1,5 +1,6 @@
-//! Properties that are equivalent to invariants: the search for a violating state has the verdict of the emptiness check,
-//! with all reductions, for all runs and for fair runs, stopped and resumed. `SPILLWAY_LARGE` tries more programs.
+//! Properties that are equivalent to invariants. The search for a violating state has the verdict of the emptiness
+//! check. This holds with all reductions, for all runs and for fair runs, and for stopped and resumed searches.
+//! `SPILLWAY_LARGE` tries more programs.
 
 use super::bench::{Bench, CommandOutput};
 use super::digraph::GraphRng;

@@ -126,7 +126,7 @@ fn a_counterexample_has_a_stem_and_a_cycle() {
     let steps = told["counterexample"]["steps"].as_array().unwrap();
     let back = told["counterexample"]["loop_start"].as_u64().unwrap() as usize;
     assert!(back + 1 < steps.len(), "{out}");
-    // The cycle changes nothing but the location of the automaton.
+    // The steps of the cycle change only the location of the automaton.
     let last = steps.last().unwrap();
     assert!(last["action"].as_str().unwrap().contains("b -> b"), "{out}");
 }

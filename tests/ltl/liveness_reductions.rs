@@ -1,6 +1,8 @@
-//! Reductions in liveness checks. The verdict is that of the unreduced product, in memory and on disk, for random
-//! processes and for models each of which loses a run if one condition is omitted. Counterexamples are runs of the
-//! unreduced product. Also shortest runs, and rejected or omitted reductions. `SPILLWAY_LARGE` tries 5,100 formulas.
+//! Reductions in liveness checks.
+//!
+//! The verdict is that of the unreduced product, in memory and on disk. The models are random processes, and models
+//! that each lose a run if one condition is omitted. Counterexamples are runs of the unreduced product. Other tests are
+//! for shortest runs, and for rejected or omitted reductions. `SPILLWAY_LARGE` tries 5,100 formulas.
 
 use super::bench::Bench;
 use super::digraph::GraphRng;
@@ -375,7 +377,7 @@ fn condition_models_keep_their_violating_runs() {
     }
 }
 
-/// One process counts beside an observed one; its result is never read.
+/// One process counts while another process is observed. The result of the first is never read.
 const COUNTS: &str = "byte x, done; short n, m;
 active proctype P() { do :: x = 1 - x; n = (m + 1) % 5 od }
 active proctype Q() { byte i; do :: i < 50 -> i++ :: i == 50 -> done = 1; break od }

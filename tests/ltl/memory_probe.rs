@@ -6,7 +6,7 @@ use spillway::search::liveness::in_memory::probe;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use spillway::{PackedSystem, SystemDescription as _, TransitionSystem};
 
-/// Counts by 1, 2 or 3 up to its end, where it stays. From 0 it may instead alternate between two states.
+/// Counts by 1, 2 or 3 up to its end, and stays there. From 0 it may instead alternate between two states.
 struct DeepCounter {
     end: u32,
 }

@@ -38,8 +38,7 @@ struct RoundsResult {
     sessions: u32,
 }
 
-/// Searches until there is a verdict. A session is stopped when it asks for the `questions`th time whether a state
-/// accepts.
+/// Searches until there is a verdict. A session is stopped at the `questions`th query whether a state accepts.
 fn search(product: &RandomProduct, young: u64, mut questions: u32) -> RoundsResult {
     let (config, storage) = (CheckConfig::default(), StateStorage::default());
     let job = SearchJob::of_rust(&config, "random", product.digest(), &storage);

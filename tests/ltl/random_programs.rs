@@ -293,7 +293,7 @@ impl Trial<'_> {
             let failing = Arc::new(FaultDisk::with_faults(plan));
             let shared: Arc<dyn Disk> = failing.clone();
             let told = self.subject.search(&shared, settings, &mut |_| {});
-            // The failed operation may be a removal that nothing depends on.
+            // The failed operation may be a removal without effect on the search.
             prop_assert!(told.is_err() || told.as_ref().unwrap() == expected);
             self.census.add(format!("failed while {stage}"), told.is_err());
             let disk: Arc<dyn Disk> = Arc::new(match rng.below(2) {

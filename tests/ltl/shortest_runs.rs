@@ -289,7 +289,7 @@ fn bench() -> Bench {
     ])
 }
 
-/// A slow cycle, beside six processes that count.
+/// A slow cycle, and six other processes that count.
 const WIDE: &str = "byte x;
 active proctype P() { x = 10; do :: x < 30 -> x++ :: x == 30 -> x = 10 od }
 active [6] proctype R() { byte z; do :: z < 40 -> z++ od }

@@ -44,8 +44,8 @@ struct FairGraph {
 }
 
 impl FairGraph {
-    /// Whether there is a fair run. Computes the greatest set of nodes from which, within the set, a node of each fair
-    /// set is reachable by at least one step (Emerson and Lei 1986).
+    /// Whether there is a fair run (Emerson and Lei 1986). Computes the greatest set of nodes that satisfies this
+    /// condition: from each node, within the set, a node of each fair set is reachable in at least one step.
     fn has_run(&self) -> bool {
         let count = self.next.len();
         let mut set = vec![true; count];

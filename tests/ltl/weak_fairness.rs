@@ -37,8 +37,9 @@ struct FairGraph {
     /// The process sets of the edges of each node.
     sets: Vec<Vec<ProcessSet>>,
     processes: usize,
-    /// Parts that lead to themselves and to later ones, as the components of an automaton do. The part of a node
-    /// follows from its number. A value says whether no node of the part accepts (`None`), all do, or some do.
+    /// Parts that lead to themselves and to later parts, like the components of an automaton. The part of a node
+    /// follows from its number. The value of a part is `None` if no node accepts; otherwise it contains whether all
+    /// nodes do.
     parts: Vec<Option<bool>>,
 }
 
@@ -278,7 +279,7 @@ const WORKERS: &str = "byte x, n; proctype W() { x = 1; x = 0 }
 active proctype B() { do :: n = 1 - n od }
 init { do :: _nr_pr == 2 -> run W() od }
 ";
-/// A worker that repeats for ever, beside another process that does.
+/// A worker that repeats forever, and another process that also does.
 const WORKER: &str = "byte x, n; proctype W() { do :: x = 1 - x od }
 init { run W(); do :: n = 1 - n od }
 ";
@@ -395,7 +396,7 @@ fn only_weakly_fair_runs_are_checked() {
     }
 }
 
-/// The search is stopped while it explores states, so that nothing is decided in memory. The directory keeps the
+/// The search is stopped while it explores states, so the verdict is not decided in memory. The directory keeps the
 /// fairness.
 #[test]
 fn verdicts_on_weakly_fair_runs_on_disk_equal_those_in_memory() {

@@ -1,4 +1,4 @@
-//! Hunts of `check`: what a hunt finds is the result of the check, for each command and number of threads.
+//! Hunts of `check`: a violation that a hunt finds is the result of the check, for each command and number of threads.
 
 use super::Folder;
 use serde_json::Value;

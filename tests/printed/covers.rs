@@ -4,7 +4,7 @@ use super::Folder;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Three nodes, each with its own cycle; one of them may own a resource.
+/// Three nodes, each with its own cycle. One node may own a resource.
 const NODES: &str = "\
 const N: 3;
 type Node: scalarset(N);
@@ -86,7 +86,7 @@ fn covers_are_reported_with_states_or_position() {
     let expected = "VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n\
                     VIOLATED: cover: five rounds at nodes.m:14:1, in no reachable state\n";
     assert_eq!((ran.code, &*ran.out, &*ran.err), (1, expected, ""));
-    // Covers that are not checked are listed, and nothing else is violated.
+    // Covers that are not checked are listed, and there is no violation.
     let out = told(&["--only", "error"], 0);
     assert!(out.contains("  not checked  deadlocks, covers\n"), "{out}");
     // A search that ends at another violation has not seen all states.

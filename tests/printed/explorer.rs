@@ -252,7 +252,7 @@ fn a_search_directory_is_opened_at_its_counterexample() {
     let aside = actions(&explorer.page("/at/0.0")).pop().unwrap().0;
     let page = explorer.page(&format!("{aside}.0.0.0"));
     has(&page, &[&format!("<a href=\"{end}\" data-key=\"e\">end of the counterexample</a>")]);
-    // The table of the counterexample is the one of `trace`.
+    // The table of the counterexample is that of `trace`.
     let exported = explorer.get(&end.replace("/at/", "/export/csv/"));
     has(&exported.head, &["attachment; filename=\"path.csv\""]);
     assert_eq!(exported.text, folder.run(&["trace", "d", "--as", "csv"]).out);
@@ -277,7 +277,7 @@ fn a_run_is_opened_at_its_end() {
     let explorer = ExplorerServer::of(&folder, &["d"]);
     let page = explorer.page(&explorer.moved("/"));
     has(&page, &[", whose last step leads back to the state after step ", "<td>x</td>"]);
-    // The automaton moves too. Expressions are not evaluated in the product, and the page says so.
+    // The automaton moves too. Expressions are not evaluated in the product, and the page contains a note about it.
     let why = "This search checks a temporal property. No expression is evaluated beside it; `spillway explore MODEL` evaluates expressions.";
     has(&page, &["<td>claim p</td>", why, "claim p</td><td>its end is not reached here"]);
     assert!(!page.contains("id=\"until\""), "{page}");

@@ -125,7 +125,7 @@ fn a_shortest_path_comes_from_the_search_directory() {
         &["No shortest path was found: the search ended at its bound, after 20,000 states.</p>"],
     );
     assert_eq!(ExplorerServer::of(&folder, &["d"]).moved(&far), "/at/0x12001");
-    // A state outside the levels is searched for, and the page says why.
+    // A state outside the levels is found by a search, and the page contains the reason.
     let bound = "No shortest path was found: the search ended at its bound, after ";
     let limited = ["check", "ring.pml", "--dir", "e", "--no-dive", "--max-states", "100"];
     assert_eq!(folder.run(&limited).code, 3);
@@ -169,7 +169,8 @@ fn other_directories_have_no_shortest_path() {
     }
 }
 
-/// A search with symmetry stores one state of each orbit. The path may lead to another one, and the page says so.
+/// A search with symmetry stores one state of each orbit. The path may lead to another state of the orbit. The page
+/// contains a note about it.
 #[test]
 fn a_shortest_path_may_lead_to_an_equivalent_state() {
     let model = format!("{}/models/murphi/msi_bus.m", env!("CARGO_MANIFEST_DIR"));

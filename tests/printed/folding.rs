@@ -80,7 +80,7 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
 ";
     let folder = Folder::with("counts.pml", COUNTS);
     folder.assert_prints(&["check", "counts.pml", "--dir", "d"], 1, expected);
-    // With some variables selected, folding depends on what is shown.
+    // With some variables selected, folding depends on the shown variables.
     let expected = "\
 counterexample in counts.pml: assert: assertion failed in Sender: assert(sent <
            9), 35 steps

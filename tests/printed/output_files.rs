@@ -459,7 +459,7 @@ fn doctor_reports_the_machine_and_suggests_flags() {
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
-    // No test file is left, and none is created if the folder is missing.
+    // No test file remains. No file is created if the folder is missing.
     let names = std::fs::read_dir(folder.path("")).unwrap().map(|it| it.unwrap().file_name());
     assert!(!names.into_iter().any(|it| it.to_string_lossy().starts_with("spillway-doctor")));
     let ran = folder.run(&["doctor", "--dir", "absent"]);

@@ -36,7 +36,7 @@ startstate begin x := 0; end;
 rule x < 3 ==> begin if x = 2 then fails(); end; x := x + 1; end;
 ";
 
-/// One process counts to the end and stops; another one counts beside it.
+/// Two processes count to the end. The first one then moves to a final state.
 const COUNT: &str = "byte x = 0; byte y = 1; int room[4];
 process P { state a, b; init a; trans a -> a { guard x < 60; effect x = x + 1, room[x % 4] = x; }, a -> b { guard x == 60; }; }
 process Q { byte z; state a; init a; trans a -> a { guard z < 60; effect z = z + 1; }; }

@@ -166,7 +166,7 @@ fn fragments(literal: &str) -> Vec<String> {
     parts.into_iter().filter(|it| words(it) > 1).collect()
 }
 
-/// The texts that tests show, with literals as they are printed.
+/// The texts that tests show, with the literals of the printed texts.
 fn tested_texts() -> String {
     let (mut code, mut pages) = (Vec::new(), Vec::new());
     collect_files("tests", ".rs", &mut code);

@@ -297,7 +297,7 @@ fn a_walk_that_cannot_start_has_one_message() {
     );
 }
 
-/// A state that satisfies a cover violates nothing, so the walk continues.
+/// A state that satisfies a cover is not a violation, so the walk continues.
 #[test]
 fn a_satisfied_cover_does_not_end_a_walk() {
     let text = "byte x; active proctype P() { x = 1; x = 2 }";
@@ -397,7 +397,7 @@ fn random_steps_stop_at_the_first_state_of_a_condition() {
             let trips = |part: &str| state_lines(part)[1].trim().to_owned();
             assert_eq!([trips(told[2]), trips(told[4])], ["trips = 1", "trips = 0"], "{out}");
         }
-        // A deleted breakpoint stops nothing.
+        // A deleted breakpoint does not stop the walk.
         let out = session("break floor == 2\nbreak -1\nrandom 100\nwhere\nq\n");
         assert!(command_outputs(&out)[3].starts_with("       depth 100\n"), "{out}");
     }

@@ -49,7 +49,7 @@ impl Folder {
         serde_json::from_slice(&std::fs::read(self.path("d/status.json")).unwrap()).unwrap()
     }
 
-    /// Changes the directory as a session with this verdict would leave it.
+    /// Changes the directory as a session with this verdict does.
     fn write_ended_status(&self, verdict: Value, error: Option<&str>) {
         let mut status = self.status();
         status["verdict"] = verdict;
@@ -380,7 +380,7 @@ fn several_searches_share_a_list_page() {
     child.wait().unwrap();
 }
 
-/// Writes into the title what the page shows, until the server has ended.
+/// Writes the content of the page into its title until the server has ended.
 const PROBE: &str = "<script>
 const errors = [], seen = [];
 addEventListener('error', (it) => errors.push(it.message));
@@ -393,7 +393,7 @@ setInterval(() => {
 }, 50);
 </script>";
 
-/// An open page shows its search stopped, then ended, and then that nobody answers.
+/// An open page shows its search stopped, then ended, and then that the server does not answer.
 #[test]
 fn an_open_page_shows_the_end_of_the_search() {
     let Some(browser) = browser() else {

@@ -184,7 +184,7 @@ fn kill_search(mut child: Child) {
 /// The message of a command that is stopped before its search begins.
 const NOTHING_CHANGED: &str = "no search directory was changed; raise --max-time";
 
-/// The members of `status --json` beside the result.
+/// The members of `status --json` other than the result.
 pub const STATUS_MEMBERS: [&str; 11] = [
     "running",
     "state",
@@ -236,7 +236,7 @@ fn status_reports_time_level_and_rate_of_a_running_search() {
     assert!(json["sitting_states_per_second"].is_f64() && json["level"].is_u64());
     assert!(bench.run(&["status", "d"]).out.starts_with("killed; last checkpoint "));
     assert_eq!(bench.status("d")["state"], "killed");
-    // A session that is stopped before it begins changes nothing.
+    // A session that is stopped before it begins does not change the directory.
     let ran = bench.run(&["resume", "d", "--max-time", "0s"]);
     let said = "stopped before the search began, while ";
     assert!(ran.code == 3 && ran.err.starts_with(said), "{}", ran.err);

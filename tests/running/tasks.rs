@@ -99,7 +99,7 @@ impl Server {
         self.ask_bytes(line.as_bytes())
     }
 
-    /// Asks a line that may not be text.
+    /// Requests a line that may not be text.
     fn ask_bytes(&mut self, line: &[u8]) -> Value {
         let mut say = line.to_owned();
         loop {

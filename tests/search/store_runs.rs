@@ -24,7 +24,7 @@ const STORES: [&str; 5] = ["sorted", "raw", "rle", "huffman", "comback"];
 /// The numbers of states of our configurations that are always checked.
 const QUICK_STATES: std::ops::Range<u64> = 5_000..5_300;
 
-/// Larger configurations of ours are not checked.
+/// Larger configurations of this repository's models are not checked.
 const OWN_STATES_MAX: u64 = 700_000;
 
 /// The numbers of states of external models.

@@ -128,7 +128,8 @@ impl TaskDriver<'_> {
 
     /// Works until there is a verdict.
     fn search(mut self) -> (SearchOutcome, Arc<FaultDisk>, TaskCounts) {
-        // A step may take more operations than that, as many as there are levels in memory. Each failed try gets more.
+        // A step may take more operations than the limit. Their number depends on the levels in memory. So each failed
+        // try gets a higher limit.
         let mut tries = 1;
         loop {
             if let Some(operations) = self.crashes {

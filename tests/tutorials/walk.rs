@@ -157,7 +157,8 @@ impl Walk<'_> {
     }
 
     fn write(&self, file: &str, text: &str) {
-        // A tutorial's program depends on a copy of the library beside it; the test has the library elsewhere.
+        // A tutorial's program depends on a copy of the library in a neighbouring folder. The test has the library
+        // elsewhere.
         let library = format!("\"{}\"", env!("CARGO_MANIFEST_DIR"));
         let text = text.replace("\"../spillway\"", &library);
         let to = self.home.join(file);
@@ -214,7 +215,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a command prints what the page shows.
+    /// Whether a command prints the output on the page.
     fn is_same(&self, printed: &str, shown: &ShownCommand) -> bool {
         if shown.is_other {
             return fits(printed, &shown.expected);
@@ -308,8 +309,8 @@ fn comparable(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// An output with the times and sizes of an older one in the rows that are otherwise equal, so that a renewed page has
-/// no other changes.
+/// An output with the times and sizes of an older output in the rows that are otherwise equal. So a renewed page has no
+/// other changes.
 fn with_figures_of(old: &str, new: &str) -> String {
     let rows = |out: &str| {
         let mut rows: Vec<String> = Vec::new();
@@ -332,7 +333,7 @@ fn with_figures_of(old: &str, new: &str) -> String {
     rows(new).into_iter().map(kept).collect()
 }
 
-/// Whether the output matches the expected lines, in which `…` stands for omitted text.
+/// Whether the output matches the expected lines. `…` in them replaces omitted text.
 fn fits(printed: &str, expected: &str) -> bool {
     fn lines_fit(printed: &[&str], expected: &[&str]) -> bool {
         match expected {

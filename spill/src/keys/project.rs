@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Keys that differ from one of them within a mask, and others that may not.
+    /// Keys that differ from the first key only within a mask, and keys that may differ outside.
     fn related() -> impl Strategy<Value = (usize, Vec<u8>, Vec<u8>)> {
         (1usize..60).prop_flat_map(|whole| {
             let bytes = || prop::collection::vec(any::<u8>(), whole);

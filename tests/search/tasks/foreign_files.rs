@@ -86,8 +86,8 @@ impl FinishedPlan {
         commit(disk, &self.plan.id())
     }
 
-    /// Asserts that a commit is rejected with this reason and changes nothing, and that it succeeds after the task is
-    /// run again.
+    /// Asserts that a commit is rejected with this reason without changes, and that it succeeds after the task is run
+    /// again.
     #[track_caller]
     fn assert_rejected(&self, disk: &FaultDisk, task: u32, why: &ReceiptFault) {
         assert_eq!(self.commit_failure(disk), (task, why.clone()));
@@ -211,7 +211,7 @@ fn changed_files_of_a_task_are_detected() {
     }
 }
 
-/// Whether a commit accepts changed bytes. If it does, the levels are correct; if not, nothing is changed.
+/// Whether a commit accepts changed bytes. If it does, the levels are correct. If not, the store is unchanged.
 fn is_accepted(finished: &FinishedPlan, disk: &FaultDisk, what: &str) -> bool {
     match finished.commit(disk) {
         Ok(PlanOutcome::Done(_)) => {

@@ -14,7 +14,7 @@ impl ModelGenerator<'_> {
             14,    // a receive
             3,     // an assertion
             3,     // a message to the user
-            2,     // nothing
+            2,     // a statement without effect
             4,     // a jump
             3,     // an exit from a loop
             3,     // an inline or a macro

@@ -86,7 +86,8 @@ impl ModuleGenerator<'_> {
         let strings = STRINGS.map(|it| format!("\"{it}\"")).join(", ");
         let fields = FIELDS.map(|it| format!("{it} |-> 0")).join(", ");
         let model_values = MODEL_VALUES.join(", ");
-        // TLC orders strings and fields by their first appearance in the virtual machine. So all modules begin alike.
+        // TLC orders strings and fields by their first appearance in the virtual machine. So all modules have the same
+        // beginning.
         format!(
             "---- MODULE Model ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\n\
              CONSTANTS {model_values}\nVARIABLES {}\n\
