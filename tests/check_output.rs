@@ -46,9 +46,10 @@ fn run_check(name: &str, text: &str, args: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-    let ran = command.current_dir(folder.path()).args(["check", name]).args(args).output().unwrap();
-    let out = String::from_utf8(ran.stdout).unwrap();
-    (ran.status.code().unwrap(), masked(&out) + "\n")
+    let output =
+        command.current_dir(folder.path()).args(["check", name]).args(args).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    (output.status.code().unwrap(), masked(&out) + "\n")
 }
 
 #[track_caller]
@@ -436,9 +437,9 @@ fn run_trace(text: &str, args: &[&str]) -> String {
     std::fs::write(folder.path().join("meet.pml"), text).unwrap();
     let run = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-        let ran = command.current_dir(folder.path()).args(args).output().unwrap();
-        assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).unwrap()
+        let output = command.current_dir(folder.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
     };
     run(&["check", "meet.pml", "--dir", "d", "--no-trace"]);
     let out = run(&[&["trace", "d"], args].concat());
@@ -570,13 +571,13 @@ fn every_line_fits_eighty_columns() {
         std::fs::write(folder.path().join(name), text).unwrap();
         for more in [&[][..], &["--verbose"], &["--keep-going"]] {
             let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-            let ran = command
+            let output = command
                 .current_dir(folder.path())
                 .args(["check", name])
                 .args(more)
                 .output()
                 .unwrap();
-            let out = String::from_utf8(ran.stdout).unwrap();
+            let out = String::from_utf8(output.stdout).unwrap();
             let summary = out.split("\n\n").last().unwrap();
             for line in summary.lines() {
                 assert!(line.chars().count() <= 80, "{line}");

@@ -137,8 +137,8 @@ impl Bench {
 
     /// Stops a search of the grid halfway, in the directory `d`.
     fn stop_grid_search(&self) {
-        let ran = self.check(GRID, &["--dir", "d", "--max-states", "20000", "--reduce", "none"]);
-        assert_eq!(ran.code, 3, "{}", ran.err);
+        let output = self.check(GRID, &["--dir", "d", "--max-states", "20000", "--reduce", "none"]);
+        assert_eq!(output.code, 3, "{}", output.err);
     }
 
     fn files(&self, dir: &str) -> Vec<String> {
@@ -150,13 +150,13 @@ impl Bench {
 impl From<Output> for CommandOutput {
     fn from(output: Output) -> CommandOutput {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        let ran = CommandOutput {
+        let output = CommandOutput {
             code: output.status.code().unwrap_or(-1),
             out: text(output.stdout),
             err: text(output.stderr),
         };
-        assert!(!ran.err.contains("panicked"), "{}", ran.err);
-        ran
+        assert!(!output.err.contains("panicked"), "{}", output.err);
+        output
     }
 }
 
@@ -185,19 +185,19 @@ impl CommandOutput {
 
 #[test]
 fn a_verified_model_exits_with_0_and_prints_counts() {
-    let ran = Bench::new().check(COUNTER, &[]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("verified") && ran.out.contains("101 states, 101 transitions"));
+    let output = Bench::new().check(COUNTER, &[]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("verified") && output.out.contains("101 states, 101 transitions"));
 }
 
 #[test]
 fn a_violated_model_exits_with_1_and_a_counterexample() {
-    let ran = Bench::new().check(COUNTER.replace("x == 100;", "x == 101;"), &[]);
-    assert_eq!(ran.code, 1);
+    let output = Bench::new().check(COUNTER.replace("x == 100;", "x == 101;"), &[]);
+    assert_eq!(output.code, 1);
     for words in
         ["VIOLATED", "deadlock", "after    100 steps (shortest)", "x: 99 -> 100", "line 3:7"]
     {
-        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+        assert!(output.out.contains(words), "{words}: {}", output.out);
     }
 }
 
@@ -212,10 +212,10 @@ fn failures_with_json_are_objects() {
         &["status", "absent", "--json"],
         &["trace", "absent", "--json"],
     ] {
-        let ran = bench.run(args);
-        let told = ran.json();
-        assert_eq!((ran.code, &told["exit_code"]), (2, &json!(2)), "{args:?}");
-        assert_eq!(told["error"].as_str().unwrap().trim_end(), ran.err.trim_end(), "{args:?}");
+        let output = bench.run(args);
+        let told = output.json();
+        assert_eq!((output.code, &told["exit_code"]), (2, &json!(2)), "{args:?}");
+        assert_eq!(told["error"].as_str().unwrap().trim_end(), output.err.trim_end(), "{args:?}");
     }
     assert_eq!(bench.run(&["check", "absent.dve"]).out, "");
 }
@@ -276,10 +276,10 @@ fn errors_in_a_model_have_a_position() {
     ];
     for (text, said) in cases {
         let text = if text.contains("system") { text } else { text + &process("") };
-        let ran = bench.check(&text, &[]);
-        assert_eq!(ran.code, 2, "{text}: {}", ran.err);
+        let output = bench.check(&text, &[]);
+        assert_eq!(output.code, 2, "{text}: {}", output.err);
         for words in said {
-            assert!(ran.err.contains(words), "{text}: `{words}` is not in:\n{}", ran.err);
+            assert!(output.err.contains(words), "{text}: `{words}` is not in:\n{}", output.err);
         }
     }
     bench
@@ -303,9 +303,9 @@ fn run_time_errors_are_violations_with_a_trace() {
         ("x = x - 4", "-1 is stored"),
         ("x = 1 << (x + 40)", "shifted by 43"),
     ] {
-        let ran = bench.check(model(effect), &[]);
-        assert_eq!(ran.code, 1, "{effect}: {}", ran.err);
-        assert!(ran.out.contains(said) && ran.out.contains("model.dve:3:"), "{}", ran.out);
+        let output = bench.check(model(effect), &[]);
+        assert_eq!(output.code, 1, "{effect}: {}", output.err);
+        assert!(output.out.contains(said) && output.out.contains("model.dve:3:"), "{}", output.out);
     }
     let wrapped = bench.check(model("x = x - 4"), &["--overflow", "wrap"]);
     assert_eq!(wrapped.code, 0);
@@ -326,9 +326,9 @@ fn a_wrong_command_line_is_rejected() {
         &["check", "model.dve", "--define", "N"],
         &["check", "model.dve", "--only", "everything"],
     ] {
-        let ran = bench.run(args);
-        ran.assert_rejected(2, &[]);
-        assert!(!ran.err.contains("is a flag of"), "{}", ran.err);
+        let output = bench.run(args);
+        output.assert_rejected(2, &[]);
+        assert!(!output.err.contains("is a flag of"), "{}", output.err);
     }
     for (args, said) in [
         (&["check", "model.dve", "--memory", "64"][..], "64MiB"),
@@ -375,8 +375,8 @@ fn a_wrong_command_line_is_rejected() {
     for (model, define) in
         [("m.pml", "EXTRA=1"), ("m.pml", "EXTRA"), ("m.pml", "SIZE=3"), ("m.m", "size=3")]
     {
-        let ran = bench.run(&["check", model, "--no-deadlock", "--define", define]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        let output = bench.run(&["check", model, "--no-deadlock", "--define", define]);
+        assert_eq!(output.code, 0, "{}", output.err);
     }
     // A name alone has the value 1, even if the model defines another one.
     let states = |define| {
@@ -419,16 +419,17 @@ fn too_little_memory_is_rejected_with_a_sufficient_minimum() {
     let start = "startstate for i: 0..7 do x[i] := 0; y[i] := 0; end; end;";
     bench.write("rules.m", format!("var {rows};\n{start}\n{rules}"));
     for (file, code) in [("counter.dve", 0), ("rules.m", 3)] {
-        let ran = bench.run(&["check", file, "--memory", "1MiB"]);
-        ran.assert_rejected(2, &["the minimum for this model is"]);
-        let minimum = ran.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
+        let output = bench.run(&["check", file, "--memory", "1MiB"]);
+        output.assert_rejected(2, &["the minimum for this model is"]);
+        let minimum =
+            output.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
         // Resident memory at the start differs a little from run to run.
         let mib: u64 = minimum.trim_end_matches("MiB").parse().unwrap();
         let enough = format!("{}MiB", mib + 1);
         let dir = format!("{file}.search");
         let short = ["--max-time", "1s", "--no-dive", "--dir", &dir];
-        let ran = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
-        assert_eq!(ran.code, code, "{file} in {enough}: {}", ran.err);
+        let output = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
+        assert_eq!(output.code, code, "{file} in {enough}: {}", output.err);
     }
 }
 
@@ -440,14 +441,14 @@ fn created_and_ended_processes_are_shown_in_traces() {
         proctype Q(byte a) { byte own = 5; x = a; assert(x != 2) }
         init { run Q(1); _nr_pr == 1; run Q(2) }";
     bench.write("q.pml", model);
-    let ran = bench.run(&["simulate", "q.pml", "--steps", "20"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = bench.run(&["check", "q.pml"]);
+    let output = bench.run(&["simulate", "q.pml", "--steps", "20"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    let output = bench.run(&["check", "q.pml"]);
     for line in ["Q[1] = line 2:44", "Q[1].own = 5", "Q[1].own: 5, removed", "x: 0 -> 1"] {
-        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+        assert!(output.out.contains(line), "{line}: {}", output.out);
     }
-    let ran = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
-    assert_eq!(ran.code, 1);
+    let output = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
+    assert_eq!(output.code, 1);
     let told = bench.run(&["trace", "q", "--json"]).json();
     let steps = told["counterexamples"][0]["steps"].as_array().unwrap().clone();
     let changes = |name: &str| -> Vec<Value> {
@@ -464,8 +465,8 @@ fn flags_select_the_kinds_of_violations() {
     let stuck = "byte x; process P { state p, q; init p; assert q: x == 1; trans p -> q { }; } system async;";
     assert_eq!(bench.check(stuck, &["--only", "deadlock"]).code, 1);
     assert_eq!(bench.check(stuck, &["--only", "error,invariant"]).code, 0);
-    let ran = bench.check(stuck, &["--no-deadlock", "--keep-going", "--json"]);
-    assert_eq!((ran.code, &ran.json()["violations"][0]["kind"]), (1, &Value::from("assert")));
+    let output = bench.check(stuck, &["--no-deadlock", "--keep-going", "--json"]);
+    assert_eq!((output.code, &output.json()["violations"][0]["kind"]), (1, &Value::from("assert")));
 }
 
 /// An assertion has the same kind in a step and at a location.
@@ -482,20 +483,24 @@ fn failed_assertions_are_assertions_in_every_language() {
     ];
     for (name, text) in models {
         bench.write(name, text);
-        let ran = bench.run(&["check", name, "--only", "assert"]);
-        assert_eq!(ran.code, 1, "{name}: {}", ran.out);
-        assert!(ran.out.contains("assert: "), "{}", ran.out);
-        assert!(ran.out.contains("  checked  assertions\n"), "{}", ran.out);
-        let ran = bench.run(&["check", name, "--only", "assert", "--json"]);
-        assert_eq!(ran.json()["violations"][0]["kind"], "assert", "{name}");
-        let ran = bench.run(&["check", name, "--only", "error", "--json"]);
-        assert_eq!((ran.code, &ran.json()["violations"]), (0, &serde_json::json!([])), "{name}");
-        assert_eq!(ran.json()["left_out"], serde_json::json!(["deadlocks", "assertions"]));
+        let output = bench.run(&["check", name, "--only", "assert"]);
+        assert_eq!(output.code, 1, "{name}: {}", output.out);
+        assert!(output.out.contains("assert: "), "{}", output.out);
+        assert!(output.out.contains("  checked  assertions\n"), "{}", output.out);
+        let output = bench.run(&["check", name, "--only", "assert", "--json"]);
+        assert_eq!(output.json()["violations"][0]["kind"], "assert", "{name}");
+        let output = bench.run(&["check", name, "--only", "error", "--json"]);
+        assert_eq!(
+            (output.code, &output.json()["violations"]),
+            (0, &serde_json::json!([])),
+            "{name}"
+        );
+        assert_eq!(output.json()["left_out"], serde_json::json!(["deadlocks", "assertions"]));
     }
     let error = "var x: 0..1; startstate x := 0; end; rule true ==> error \"no\"; end;";
     bench.write("e.m", error);
-    let ran = bench.run(&["check", "e.m", "--json"]);
-    assert_eq!(ran.json()["violations"][0]["kind"], "error");
+    let output = bench.run(&["check", "e.m", "--json"]);
+    assert_eq!(output.json()["violations"][0]["kind"], "error");
 }
 
 #[test]
@@ -506,9 +511,9 @@ fn a_verdict_lists_checked_and_unchecked_properties() {
     assert!(clean.flat().contains(words), "{}", clean.out);
     assert!(clean.out.contains("  checked  deadlocks, run-time errors\n"), "{}", clean.out);
     assert!(!clean.out.contains("NOT checked") && !clean.out.contains("not checked"));
-    let ran = bench.check(COUNTER, &["--only", "deadlock"]);
+    let output = bench.check(COUNTER, &["--only", "deadlock"]);
     for words in ["  checked  deadlocks\n", "  not checked  run-time errors\n"] {
-        assert!(ran.out.contains(words), "{}", ran.out);
+        assert!(output.out.contains(words), "{}", output.out);
     }
 }
 
@@ -578,8 +583,8 @@ liveness \"again\" x = 1;
                 None => assert_eq!(what, "liveness"),
             }
             for command in ["status", "trace"] {
-                let ran = bench.run(&[command, &dir]);
-                assert!(ran.flat().contains(&words), "{command}: {}", ran.out);
+                let output = bench.run(&[command, &dir]);
+                assert!(output.flat().contains(&words), "{command}: {}", output.out);
             }
         }
         for command in ["status", "trace"] {
@@ -605,8 +610,8 @@ fn flags_that_leave_nothing_to_check_are_rejected() {
     bench.check(COUNTER, &both).assert_rejected(2, &["--no-deadlock", "excludes"]);
     let claim = "active proctype P() { skip } never c { do :: true od }";
     let file = bench.write("c.pml", claim);
-    let ran = bench.run(&["check", &file, "--only", "deadlock"]);
-    ran.assert_rejected(2, &["with the never claim c, deadlocks are not checked"]);
+    let output = bench.run(&["check", &file, "--only", "deadlock"]);
+    output.assert_rejected(2, &["with the never claim c, deadlocks are not checked"]);
 }
 
 /// A rejected budget does not change the directory, so the next `resume` is accepted.
@@ -632,29 +637,33 @@ fn transitions_cut_off_by_errors_are_counted() {
 a -> a { effect x = 1 - x; }; } system async;";
     // No property reads `x`: a reduced search would have one state, with one such transition.
     let flags = ["--only", "deadlock", "--reduce", "none"];
-    let ran = bench.check(wrong, &flags);
-    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    assert!(!ran.out.contains("every reachable state"), "{}", ran.out);
-    assert!(ran.flat().contains("2 steps ended in errors that were not checked"), "{}", ran.out);
+    let output = bench.check(wrong, &flags);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(!output.out.contains("every reachable state"), "{}", output.out);
+    assert!(
+        output.flat().contains("2 steps ended in errors that were not checked"),
+        "{}",
+        output.out
+    );
     let json = bench.check(wrong, &[&flags[..], &["--json"]].concat()).json();
     assert_eq!(json["steps_cut_off"], 2);
     let asked = "byte x; byte z; process P { state a; init a; assert a: 1 / z == 1;
 trans a -> a { }; } system async;";
-    let ran = bench.check(asked, &["--only", "assert"]);
-    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    assert!(!ran.out.contains("verified"), "{}", ran.out);
+    let output = bench.check(asked, &["--only", "assert"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(!output.out.contains("verified"), "{}", output.out);
     assert!(
-        ran.out.contains("in 1 state, the evaluation of a property ended in an unchecked error"),
+        output.out.contains("in 1 state, the evaluation of a property ended in an unchecked error"),
         "{}",
-        ran.out
+        output.out
     );
     // A failed assertion ends its step in Murphi, and not in Promela.
     let murphi = "var x: 0..1; startstate x := 0; end; rule true ==> assert x = 1; end;";
     let promela = "active proctype P() { assert(false) }";
     for (file, text, cut_off) in [("c.m", murphi, 1), ("c.pml", promela, 0)] {
         bench.write(file, text);
-        let ran = bench.run(&["check", file, "--only", "error", "--json"]);
-        assert_eq!(ran.json()["steps_cut_off"], cut_off, "{file}");
+        let output = bench.run(&["check", file, "--only", "error", "--json"]);
+        assert_eq!(output.json()["steps_cut_off"], cut_off, "{file}");
     }
 }
 
@@ -674,8 +683,8 @@ fn coverage_counts_all_sessions_or_none() {
 #[test]
 fn json_has_exactly_the_documented_members() {
     let bench = Bench::new();
-    let ran = bench.check(COUNTER, &["--json", "--dir", "d"]);
-    assert_eq!(ran.err, "");
+    let output = bench.check(COUNTER, &["--json", "--dir", "d"]);
+    assert_eq!(output.err, "");
     let keys = [
         "model",
         "language",
@@ -722,7 +731,7 @@ fn json_has_exactly_the_documented_members() {
         "dir",
     ];
     let more = [&["counterexample"][..], &running::STATUS_MEMBERS];
-    let told = [ran.json(), bench.run(&["status", "d", "--json"]).json()];
+    let told = [output.json(), bench.run(&["status", "d", "--json"]).json()];
     for (json, more) in told.iter().zip(more) {
         let object = json.as_object().unwrap();
         assert_eq!(object.len(), keys.len() + more.len());
@@ -742,12 +751,12 @@ fn a_stopped_search_exits_with_3_and_resumes_to_the_same_counts() {
         (ROOMY, ["--max-states", "3000"]),
     ] {
         let whole = bench.check(model, &["--json", "--reduce", "none"]).json();
-        let ran = bench.check(model, &[&["--dir", "d"], &stop[..], &UNREDUCED].concat());
-        assert_eq!(ran.code, 3, "{}", ran.err);
-        assert!(ran.err.contains("spillway resume d"));
-        let ran = bench.run(&["resume", "d", "--json"]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let json = ran.json();
+        let output = bench.check(model, &[&["--dir", "d"], &stop[..], &UNREDUCED].concat());
+        assert_eq!(output.code, 3, "{}", output.err);
+        assert!(output.err.contains("spillway resume d"));
+        let output = bench.run(&["resume", "d", "--json"]);
+        assert_eq!(output.code, 0, "{}", output.err);
+        let json = output.json();
         for key in ["verdict", "states", "transitions", "levels", "deadlocks", "violations"] {
             assert_eq!(json[key], whole[key]);
         }
@@ -813,8 +822,8 @@ fn applied_and_omitted_reductions_are_reported() {
         assert_eq!(found["not_reduced"], json!([]));
         assert!(found["states"].as_u64() < whole["states"].as_u64(), "{found}");
     }
-    let ran = bench.check(observed_grid(), &["--only", "deadlock"]);
-    let flat = ran.flat();
+    let output = bench.check(observed_grid(), &["--only", "deadlock"]);
+    let flat = output.flat();
     let line = flat.lines().find(|line| line.starts_with("  reduced  by")).unwrap();
     for words in [
         "partial order conditional, which preserves deadlocks",
@@ -823,9 +832,9 @@ fn applied_and_omitted_reductions_are_reported() {
     ] {
         assert!(line.contains(words), "{words}: {line}");
     }
-    let ran = bench.check(COUNTER, &["--dir", "d", "--verbose"]);
+    let output = bench.check(COUNTER, &["--dir", "d", "--verbose"]);
     let line = "  not reduced  by partial order conditional: there are only 101 states\n";
-    assert!(ran.out.contains(line) && ran.err.is_empty(), "{}{}", ran.out, ran.err);
+    assert!(output.out.contains(line) && output.err.is_empty(), "{}{}", output.out, output.err);
     assert!(!bench.run(&["resume", "d"]).out.contains("not reduced"));
     for again in [bench.run(&["status", "d"]), bench.run(&["resume", "d", "-v"])] {
         assert!(again.out.contains(line), "{}", again.out);
@@ -876,34 +885,45 @@ system async;";
     assert_eq!((&found["states"], &found["reductions"]), (&json!(2), &both));
     let all = bench.run(&["check", "m.dve", "--json", "--keep-going"]).json();
     assert_eq!((&all["states"], &all["reductions"]), (&json!(5), &json!([])));
-    let ran = bench.run(&["check", "m.dve", "--reduce", "dead,symmetry"]);
+    let output = bench.run(&["check", "m.dve", "--reduce", "dead,symmetry"]);
     let why = "warning: symmetry is not applied: nothing in the model is symmetric\n";
-    assert!(ran.err.contains(why) && !ran.err.contains("dead is left out"), "{}", ran.err);
-    let ran = bench.check(COUNTER, &["--reduce", "dead"]);
-    assert!(ran.err.contains("warning: dead is not applied: no variable"), "{}", ran.err);
+    assert!(output.err.contains(why) && !output.err.contains("dead is left out"), "{}", output.err);
+    let output = bench.check(COUNTER, &["--reduce", "dead"]);
+    assert!(output.err.contains("warning: dead is not applied: no variable"), "{}", output.err);
     let ends = "process P { state a, b; init a; trans a -> b { }; } system async;";
-    let ran = bench.check(ends, &["--reduce", "slice"]);
+    let output = bench.check(ends, &["--reduce", "slice"]);
     assert!(
-        ran.err.contains("warning: slice is not applied: every part of the model"),
+        output.err.contains("warning: slice is not applied: every part of the model"),
         "{}",
-        ran.err
+        output.err
     );
-    let ran = bench.run(&["check", "m.dve", "--reduce", "slice", "--json"]);
-    assert_eq!((&ran.json()["states"], &ran.json()["reductions"]), (&json!(1), &json!(["slice"])));
-    let ran = bench.check(COUNTER, &["--reduce", "values"]);
-    assert!(ran.err.contains("warning: values is not applied: no variable has"), "{}", ran.err);
-    let ran = bench.check(COUNTER, &["--reduce", "states"]);
-    assert!(ran.err.contains("warning: states is not applied: no process has"), "{}", ran.err);
+    let output = bench.run(&["check", "m.dve", "--reduce", "slice", "--json"]);
+    assert_eq!(
+        (&output.json()["states"], &output.json()["reductions"]),
+        (&json!(1), &json!(["slice"]))
+    );
+    let output = bench.check(COUNTER, &["--reduce", "values"]);
+    assert!(
+        output.err.contains("warning: values is not applied: no variable has"),
+        "{}",
+        output.err
+    );
+    let output = bench.check(COUNTER, &["--reduce", "states"]);
+    assert!(
+        output.err.contains("warning: states is not applied: no process has"),
+        "{}",
+        output.err
+    );
     bench.write("t.dve", BISIMILAR_LOCATIONS);
-    let ran = bench.run(&["explain", "t.dve", "--reductions"]);
+    let output = bench.run(&["explain", "t.dve", "--reductions"]);
     let expected =
         "states        saves 33 % of all 3 states\n  P.b (t.dve:1:22): bisimilar to c (line 1)\n";
-    assert!(ran.out.contains(expected), "{}", ran.out);
-    let ran = bench.check(COUNTER, &["--reduce", "linear"]);
-    assert!(ran.err.contains("warning: linear is not applied: no linear set"), "{}", ran.err);
-    let ran = bench.run(&["check", "m.dve", "--reduce", "dominate"]);
+    assert!(output.out.contains(expected), "{}", output.out);
+    let output = bench.check(COUNTER, &["--reduce", "linear"]);
+    assert!(output.err.contains("warning: linear is not applied: no linear set"), "{}", output.err);
+    let output = bench.run(&["check", "m.dve", "--reduce", "dominate"]);
     let why = "warning: dominated values is not applied: pruning by";
-    assert!(ran.err.contains(why), "{}", ran.err);
+    assert!(output.err.contains(why), "{}", output.err);
 }
 
 /// `b` and `c` are bisimilar.
@@ -960,8 +980,8 @@ fn contradicting_flags_are_rejected_by_name() {
         }
     }
     for store in ["comback", "huffman"] {
-        let ran = bench.run(&["check", "m.dve", "--por", "sleep", "--store", store]);
-        ran.assert_rejected(2, &["--por sleep", &format!("--store {store}"), "leave out one"]);
+        let output = bench.run(&["check", "m.dve", "--por", "sleep", "--store", store]);
+        output.assert_rejected(2, &["--por sleep", &format!("--store {store}"), "leave out one"]);
     }
     // These flags can be combined.
     for flags in [
@@ -969,8 +989,8 @@ fn contradicting_flags_are_rejected_by_name() {
         &["--reduce", "por", "--por", "local", "--symmetry", "off"],
         &["--por", "local", "--keep-going"],
     ] {
-        let ran = bench.run(&[&["check", "m.dve", "--json"], flags].concat());
-        assert_eq!(ran.json()["reductions"], json!(["partial order local"]), "{}", ran.err);
+        let output = bench.run(&[&["check", "m.dve", "--json"], flags].concat());
+        assert_eq!(output.json()["reductions"], json!(["partial order local"]), "{}", output.err);
     }
 }
 
@@ -993,23 +1013,27 @@ fn inapplicable_reductions_are_omitted_with_one_line() {
         ("lockstep.dve", ["--reduce", "por"], "its processes move in lockstep"),
         ("counter.dve", ["--reduce", "symmetry"], "nothing in the model is symmetric"),
     ] {
-        let ran = bench.run(&[&["check", file], &flags[..]].concat());
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-        assert!(ran.err.starts_with("warning: ") && ran.err.contains(said), "{}", ran.err);
+        let output = bench.run(&[&["check", file], &flags[..]].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        assert_eq!(output.err.lines().count(), 1, "{}", output.err);
+        assert!(output.err.starts_with("warning: ") && output.err.contains(said), "{}", output.err);
     }
-    let ran = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=levels"]);
-    assert!(ran.err.contains("explored at once: use `-X por-proviso=static`"), "{}", ran.err);
-    let ran = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=chains"]);
-    assert!(ran.err.contains("chains are not used: use `-X por-proviso=static`"), "{}", ran.err);
+    let output = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=levels"]);
+    assert!(output.err.contains("explored at once: use `-X por-proviso=static`"), "{}", output.err);
+    let output = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=chains"]);
+    assert!(
+        output.err.contains("chains are not used: use `-X por-proviso=static`"),
+        "{}",
+        output.err
+    );
     let flags = ["--por", "conditional", "-X", "por-proviso=static+chains", "--shortest"];
-    let ran = bench.check(observed_grid(), &flags);
-    assert!(ran.err.contains("--shortest is ignored"), "{}", ran.err);
-    assert!(ran.out.contains(" passed through without being stored"), "{}", ran.out);
+    let output = bench.check(observed_grid(), &flags);
+    assert!(output.err.contains("--shortest is ignored"), "{}", output.err);
+    assert!(output.out.contains(" passed through without being stored"), "{}", output.out);
     // Without a flag, only the report has the line.
-    let ran = bench.run(&["check", "c.pml", "--verbose"]);
+    let output = bench.run(&["check", "c.pml", "--verbose"]);
     let line = "  not reduced  by partial order conditional: there are only ";
-    assert!(ran.err.is_empty() && ran.out.contains(line), "{}{}", ran.err, ran.out);
+    assert!(output.err.is_empty() && output.out.contains(line), "{}{}", output.err, output.out);
     let none = bench.run(&["check", "c.pml", "--reduce", "none", "--verbose"]);
     assert!(!none.out.contains("not reduced"), "{}", none.out);
 }
@@ -1020,9 +1044,9 @@ fn the_memory_plan_follows_the_reductions() {
     bench.write("watched.dve", observed_grid());
     bench.write("counter.dve", COUNTER);
     let explained = |file: &str, flags: &[&str]| {
-        let ran = bench.run(&[&["explain", file], flags].concat());
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        ran.out
+        let output = bench.run(&[&["explain", file], flags].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        output.out
     };
     for flags in [&[][..], &["--reduce", "por"], &["--por", "stubborn"]] {
         let out = explained("watched.dve", flags);
@@ -1066,28 +1090,32 @@ fn shortest_searches_for_a_shorter_counterexample() {
     let perhaps = "there may be a shorter one\n";
     let whole = bench.check(&model, &["--reduce", "none", "--no-deadlock"]);
     assert_eq!((steps(&whole.out), whole.out.contains(perhaps)), (151, false));
-    let ran = bench.check(&model, &[&reduced[..], &["--dir", "long"]].concat());
-    assert!(ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps), "{}", ran.out);
+    let output = bench.check(&model, &[&reduced[..], &["--dir", "long"]].concat());
+    assert!(
+        output.code == 1 && steps(&output.out) > 151 && output.out.contains(perhaps),
+        "{}",
+        output.out
+    );
     assert!(bench.run(&["trace", "long"]).out.contains(perhaps));
     // With and without a stop: the first counterexample stays.
     for stop in [&[][..], &["--max-states", "1000"]] {
         let flags = [&reduced[..], &["--shortest", "--dir", "d"], stop].concat();
-        let mut ran = bench.check(&model, &flags);
-        assert_eq!(ran.code, 1, "{}", ran.err);
+        let mut output = bench.check(&model, &flags);
+        assert_eq!(output.code, 1, "{}", output.err);
         if !stop.is_empty() {
-            assert!(steps(&ran.out) > 151 && ran.out.contains(perhaps), "{}", ran.out);
-            assert!(ran.err.contains("`spillway resume d` continues the search for a shorter"));
+            assert!(steps(&output.out) > 151 && output.out.contains(perhaps), "{}", output.out);
+            assert!(output.err.contains("`spillway resume d` continues the search for a shorter"));
             let status = bench.run(&["status", "d", "--json"]).json();
             assert_eq!(
                 (&status["verdict"], &status["shortened"]["done"]),
                 (&json!("violated"), &json!(false))
             );
             assert!(bench.run(&["trace", "d"]).out.contains(perhaps));
-            ran = bench.run(&["resume", "d"]);
-            assert_eq!(ran.code, 1, "{}", ran.err);
+            output = bench.run(&["resume", "d"]);
+            assert_eq!(output.code, 1, "{}", output.err);
         }
-        assert!(steps(&ran.out) == 151 && !ran.out.contains(perhaps), "{}", ran.out);
-        let flat = ran.flat();
+        assert!(steps(&output.out) == 151 && !output.out.contains(perhaps), "{}", output.out);
+        let flat = output.flat();
         assert!(flat.contains("  shortest full search: the minimum is 151 steps ("));
         let traced = bench.run(&["trace", "d"]);
         assert!(steps(&traced.out) == 151 && !traced.out.contains(perhaps), "{}", traced.out);
@@ -1102,17 +1130,17 @@ fn shortest_searches_for_a_shorter_counterexample() {
     let first = bench.check(&model, &[&reduced[..], &["--json"]].concat()).json();
     let enough = format!("{}B", first["disk_bytes_peak"].as_u64().unwrap() + 2000);
     let flags = [&reduced[..], &["--shortest", "--disk-limit", &enough, "--dir", "d"]].concat();
-    let ran = bench.check(&model, &flags);
+    let output = bench.check(&model, &flags);
     assert!(
-        ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps),
+        output.code == 1 && steps(&output.out) > 151 && output.out.contains(perhaps),
         "{}{}",
-        ran.out,
-        ran.err
+        output.out,
+        output.err
     );
     assert!(
-        ran.err.contains("warning: the search for a shorter counterexample failed"),
+        output.err.contains("warning: the search for a shorter counterexample failed"),
         "{}",
-        ran.err
+        output.err
     );
     bench.run(&["resume", "d"]).assert_rejected(3, &["with a larger --disk-limit"]);
     assert_eq!(steps(&bench.run(&["resume", "d", "--disk-limit", "10MB"]).out), 151);
@@ -1134,11 +1162,11 @@ fn shortest_is_ignored_with_reversible_rules() {
         invariant \"low\" x < 2;",
     );
     let left_out = "warning: --shortest is ignored: a level is not a step where rules are reversed";
-    let ran = bench.run(&["check", &model, "--reversible", "--shortest"]);
-    assert!(ran.code == 1 && ran.err.contains(left_out), "{}", ran.err);
-    assert!(ran.out.contains("; there may be a shorter one\n"), "{}", ran.out);
-    let ran = bench.run(&["check", &model, "--shortest"]);
-    assert!(ran.code == 1 && !ran.err.contains(left_out), "{}", ran.err);
+    let output = bench.run(&["check", &model, "--reversible", "--shortest"]);
+    assert!(output.code == 1 && output.err.contains(left_out), "{}", output.err);
+    assert!(output.out.contains("; there may be a shorter one\n"), "{}", output.out);
+    let output = bench.run(&["check", &model, "--shortest"]);
+    assert!(output.code == 1 && !output.err.contains(left_out), "{}", output.err);
 }
 
 /// The static proviso postpones transitions that two processes count with.
@@ -1155,13 +1183,17 @@ fn counterexamples_under_the_static_proviso_may_not_be_shortest() {
     let model = bench.write("counts.pml", &text);
     let perhaps = "there may be a shorter one\n";
     let flags = ["check", &model, "--por", "conditional", "--no-deadlock"];
-    let ran = bench.run(&flags);
-    assert!(ran.code == 1 && ran.out.contains(perhaps), "{}", ran.out);
+    let output = bench.run(&flags);
+    assert!(output.code == 1 && output.out.contains(perhaps), "{}", output.out);
     let shortest = "assert: assertion failed in fails: assert(z == 1), 2 steps";
-    assert!(!ran.flat().contains(shortest), "{}", ran.out);
-    let ran = bench.run(&[&flags[..], &["--shortest"]].concat());
-    assert!(ran.code == 1 && !ran.out.contains(perhaps), "{}", ran.out);
-    assert!(ran.flat().contains("  shortest full search: the minimum is 2 steps ("), "{}", ran.out);
+    assert!(!output.flat().contains(shortest), "{}", output.out);
+    let output = bench.run(&[&flags[..], &["--shortest"]].concat());
+    assert!(output.code == 1 && !output.out.contains(perhaps), "{}", output.out);
+    assert!(
+        output.flat().contains("  shortest full search: the minimum is 2 steps ("),
+        "{}",
+        output.out
+    );
 }
 
 /// If no shorter counterexample exists, or no transition was postponed, the counterexample is shortest.
@@ -1172,20 +1204,20 @@ fn shortest_counterexamples_have_no_note_about_shorter_ones() {
         observed_grid().replace("x == 300;", "x == 299;").replace("state a, b", "state a, c, b");
     let flags =
         ["--por", "conditional", "-X", "por-proviso=levels", "--shortest", "--only", "assert"];
-    let ran = bench.check(&stuck, &[&flags[..], &["--dir", "d"]].concat());
-    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    let output = bench.check(&stuck, &[&flags[..], &["--dir", "d"]].concat());
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
     assert!(
-        ran.flat().contains("  shortest full search: none has less than 601 steps ("),
+        output.flat().contains("  shortest full search: none has less than 601 steps ("),
         "{}",
-        ran.out
+        output.out
     );
-    for out in [&ran.out, &bench.run(&["trace", "d"]).out] {
+    for out in [&output.out, &bench.run(&["trace", "d"]).out] {
         assert!(out.contains(", 601 steps\n"), "{out}");
     }
     for flags in [["--reduce", "none"], ["--only", "deadlock"]] {
-        let ran = bench.check(detour_model(150), &[&["--shortest"], &flags[..]].concat());
-        assert!(ran.code == 1 && !ran.out.contains("full search"), "{}", ran.out);
-        assert!(!ran.out.contains("may be a shorter"), "{}", ran.out);
+        let output = bench.check(detour_model(150), &[&["--shortest"], &flags[..]].concat());
+        assert!(output.code == 1 && !output.out.contains("full search"), "{}", output.out);
+        assert!(!output.out.contains("may be a shorter"), "{}", output.out);
     }
 }
 
@@ -1194,10 +1226,10 @@ fn temporary_directories_are_deleted_after_a_verdict_and_kept_after_a_stop() {
     let bench = Bench::new();
     bench.check(COUNTER, &[]);
     assert!(bench.files("tmp").is_empty());
-    let ran = bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]);
-    assert_eq!((ran.code, bench.files("tmp").len()), (3, 1));
+    let output = bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]);
+    assert_eq!((output.code, bench.files("tmp").len()), (3, 1));
     let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
-    assert!(ran.err.contains(dir.to_str().unwrap()), "{}", ran.err);
+    assert!(output.err.contains(dir.to_str().unwrap()), "{}", output.err);
     assert_eq!(bench.run(&["resume", dir.to_str().unwrap()]).code, 0);
 }
 
@@ -1232,9 +1264,9 @@ fn a_directory_in_use_is_rejected_but_has_a_status() {
     lock.lock().unwrap();
     bench.run(&["resume", "d"]).assert_rejected(2, &["in use by a running search"]);
     bench.check(GRID, &["--dir", "d"]).assert_rejected(2, &["in use by a running search"]);
-    let ran = bench.run(&["status", "d"]);
-    assert_eq!(ran.code, 0);
-    assert!(ran.out.starts_with("running"), "{}", ran.out);
+    let output = bench.run(&["status", "d"]);
+    assert_eq!(output.code, 0);
+    assert!(output.out.starts_with("running"), "{}", output.out);
     drop(lock);
     assert!(bench.run(&["status", "d"]).out.starts_with("stopped "));
 }
@@ -1287,8 +1319,8 @@ fn a_full_disk_stops_the_search_until_there_is_more_space() {
         .assert_rejected(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
     // The search keeps its limit until another one is given.
     bench.run(&["resume", "d"]).assert_rejected(3, &["disk limit of 30000 bytes", "--disk-limit"]);
-    let ran = bench.run(&["resume", "d", "--json", "--disk-limit", "10MB"]);
-    assert_eq!((ran.code, &ran.json()["states"]), (0, &whole["states"]), "{}", ran.err);
+    let output = bench.run(&["resume", "d", "--json", "--disk-limit", "10MB"]);
+    assert_eq!((output.code, &output.json()["states"]), (0, &whole["states"]), "{}", output.err);
 }
 
 #[test]
@@ -1304,13 +1336,13 @@ fn resume_keeps_the_run_limits_unless_flags_change_them() {
     assert_eq!(exec(&["--max-states", "25000"]), "interp");
     assert_eq!(exec(&["--max-states", "26000", "--exec", "jit"]), "jit");
     assert_eq!(exec(&["--max-states", "27000"]), "jit");
-    let (ran, peak) = bench.run_with_peak_memory(&["resume", "d"]);
+    let (output, peak) = bench.run_with_peak_memory(&["resume", "d"]);
     assert!(peak <= 40 << 20, "{peak}");
-    assert!(!ran.err.contains("note: "), "{}", ran.err);
+    assert!(!output.err.contains("note: "), "{}", output.err);
     bench.write("model.dve", format!("{GRID}\n"));
-    let ran = bench.run(&["resume", "d"]);
+    let output = bench.run(&["resume", "d"]);
     for note in ["model.dve has changed", "this search is complete"] {
-        assert!(ran.err.contains(note), "{}", ran.err);
+        assert!(output.err.contains(note), "{}", output.err);
     }
 }
 
@@ -1330,9 +1362,9 @@ fn strict_checks_fail_with_unchecked_properties() {
     ] {
         let args = [&["check", "asks.pml"], flags].concat();
         assert_eq!(bench.run(&args).code, lax, "{flags:?}");
-        let ran = bench.run(&[&args[..], &["--strict"]].concat());
-        assert_eq!(ran.code, strict, "{flags:?}: {}", ran.out);
-        assert_eq!(ran.err.contains("with --strict"), lax != strict, "{}", ran.err);
+        let output = bench.run(&[&args[..], &["--strict"]].concat());
+        assert_eq!(output.code, strict, "{flags:?}: {}", output.out);
+        assert_eq!(output.err.contains("with --strict"), lax != strict, "{}", output.err);
     }
     bench.write("model.dve", COUNTER);
     let counts = bench.run(&["check", "model.dve"]).code;
@@ -1344,11 +1376,11 @@ fn trace_prints_counterexamples_as_text_and_json() {
     let bench = Bench::new();
     let stuck = COUNTER.replace("x == 100;", "x == 101;");
     assert_eq!(bench.check(&stuck, &["--dir", "d"]).code, 1);
-    let ran = bench.run(&["trace", "d"]);
+    let output = bench.run(&["trace", "d"]);
     assert!(
-        ran.code == 1 && ran.out.contains("counterexample in model.dve: deadlock"),
+        output.code == 1 && output.out.contains("counterexample in model.dve: deadlock"),
         "{}",
-        ran.out
+        output.out
     );
     let json = bench.run(&["trace", "d", "--json"]).json();
     let trace = &json["counterexamples"][0];
@@ -1365,10 +1397,10 @@ fn trace_prints_counterexamples_as_text_and_json() {
 fn explain_describes_a_model() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
-    let ran = bench.run(&["explain", "model.dve"]);
-    assert_eq!(ran.code, 0);
+    let output = bench.run(&["explain", "model.dve"]);
+    assert_eq!(output.code, 0);
     for words in ["process", "x", "bits", "location of P", "memory budget"] {
-        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+        assert!(output.out.contains(words), "{words}: {}", output.out);
     }
 }
 
@@ -1476,8 +1508,8 @@ fn models_are_compiled_by_default() {
     assert_eq!((counts(&resumed), &resumed["exec"]), (counts(&compiled), &"interp".into()));
 
     let lockstep = COUNTER.replace("async", "sync");
-    let ran = bench.check(&lockstep, &[]);
-    assert!(ran.out.contains("interpreted, its processes move in lockstep"), "{}", ran.out);
+    let output = bench.check(&lockstep, &[]);
+    assert!(output.out.contains("interpreted, its processes move in lockstep"), "{}", output.out);
     bench.check(COUNTER, &["--exec", "guess"]).assert_rejected(2, &["--exec"]);
 }
 
@@ -1485,9 +1517,9 @@ fn models_are_compiled_by_default() {
 fn states_have_bits_for_the_values_that_occur() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
-    let ran = bench.run(&["explain", "model.dve"]);
+    let output = bench.run(&["explain", "model.dve"]);
     // A byte that counts to 100 takes 7 bits; a process with one location takes none.
-    assert!(ran.out.contains("state of 7 bits in 1 bytes"), "{}", ran.out);
+    assert!(output.out.contains("state of 7 bits in 1 bytes"), "{}", output.out);
 }
 
 #[test]
@@ -1506,8 +1538,8 @@ fn the_key_order_is_selected_and_kept() {
         bench
             .check(GRID, &["--dir", order])
             .assert_rejected(2, &["already holds a search of this model"]);
-        let ran = bench.run(&["explain", "model.dve", "-X", &format!("key-order={order}")]);
-        assert!(ran.out.contains("key order "), "{}", ran.out);
+        let output = bench.run(&["explain", "model.dve", "-X", &format!("key-order={order}")]);
+        assert!(output.out.contains("key order "), "{}", output.out);
     }
     assert_eq!(declared["key_order"], "declared");
     bench
@@ -1563,8 +1595,8 @@ fn a_closed_reader_causes_no_panic() {
 fn a_directory_without_permission_is_rejected() {
     let bench = Bench::new();
     let closed = Path::new("/proc/spillway");
-    let ran = bench.check(COUNTER, &["--dir", closed.to_str().unwrap()]);
-    ran.assert_rejected(2, &["/proc/spillway"]);
+    let output = bench.check(COUNTER, &["--dir", closed.to_str().unwrap()]);
+    output.assert_rejected(2, &["/proc/spillway"]);
 }
 
 #[test]
@@ -1606,9 +1638,9 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
         assert!(parts(&status).values().map(bytes).any(|[_, disk]| disk > 0), "{status}");
         let text = bench.run(&["status", &dir]).out;
         assert!(names.iter().all(|name| text.contains(name)), "{text}");
-        let ran = bench.run(&["resume", &dir, "--memory", "64MiB", "--json"]);
-        assert_eq!(ran.code, 0, "{flags:?}: {}", ran.err);
-        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        let output = bench.run(&["resume", &dir, "--memory", "64MiB", "--json"]);
+        assert_eq!(output.code, 0, "{flags:?}: {}", output.err);
+        let found: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(counts(&found), counts(&expected), "{flags:?}");
         assert_eq!(found["store"], flags[1]);
         assert!(parts(&found).values().flat_map(bytes).sum::<u64>() > 0);
@@ -1625,9 +1657,9 @@ fn counterexamples_of_comback_have_the_same_length() {
     for bug in ["BUG=1", "BUG=2"] {
         let depth = |store: &str| {
             let dir = format!("{bug}-{store}");
-            let ran = bench.run(&["check", &model, "-D", bug, "--store", store, "--dir", &dir]);
-            assert_eq!(ran.code, 1, "{}", ran.err);
-            assert!(ran.out.contains("counterexample in "), "{}", ran.out);
+            let output = bench.run(&["check", &model, "-D", bug, "--store", store, "--dir", &dir]);
+            assert_eq!(output.code, 1, "{}", output.err);
+            assert!(output.out.contains("counterexample in "), "{}", output.out);
             let traced = bench.run(&["trace", &dir, "--json"]);
             let traced: Value = serde_json::from_str(&traced.out).unwrap();
             let steps = traced["counterexamples"][0]["steps"].as_array().unwrap().len();
@@ -1667,8 +1699,8 @@ fn flags_of_another_store_and_bad_tables_are_rejected() {
             "wide.txt:1: there is no column 1",
         ),
     ] {
-        let ran = bench.run(&[&["check", "counter.dve"], flags].concat());
-        assert!(ran.code == 2 && ran.err.contains(message), "{flags:?}: {}", ran.err);
+        let output = bench.run(&[&["check", "counter.dve"], flags].concat());
+        assert!(output.code == 2 && output.err.contains(message), "{flags:?}: {}", output.err);
     }
 }
 
@@ -1757,14 +1789,14 @@ fn a_former_flag_is_accepted_as_its_option() {
         assert_eq!(former["warnings"][0], warning.as_str());
     }
     // A flag without its value is rejected, and the help names the value.
-    let ran = bench.run(&["check", &dve, "--por-proviso"]);
+    let output = bench.run(&["check", &dve, "--por-proviso"]);
     let help = "help: --por-proviso is an option of -X: -X por-proviso=PROVISO\n";
-    assert!(ran.code == 2 && ran.err.ends_with(help), "{}", ran.err);
-    let ran = bench.run(&["check", &dve, "--huffman-table", "a file"]);
-    assert!(ran.code == 2 && ran.err.contains("-X huffman-table='a file'"), "{}", ran.err);
+    assert!(output.code == 2 && output.err.ends_with(help), "{}", output.err);
+    let output = bench.run(&["check", &dve, "--huffman-table", "a file"]);
+    assert!(output.code == 2 && output.err.contains("-X huffman-table='a file'"), "{}", output.err);
     // A command without the option has no help for it.
-    let ran = bench.run(&["simulate", &dve, "--key-order", "static"]);
-    assert!(ran.code == 2 && !ran.err.contains("-X"), "{}", ran.err);
+    let output = bench.run(&["simulate", &dve, "--key-order", "static"]);
+    assert!(output.code == 2 && !output.err.contains("-X"), "{}", output.err);
 }
 
 #[test]
@@ -1826,11 +1858,11 @@ fn late_processes_restart_the_search_with_more_slots() {
     let bench = Bench::new();
     let model = bench.write("late.pml", LATE_PROCESSES);
     for flags in [&[][..], &["--dir", "d"]] {
-        let ran = bench.run(&[&["check", &model, "--json"], flags].concat());
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        let output = bench.run(&[&["check", &model, "--json"], flags].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
         let again = "worker needs more than 1 slot: restarting the search with 16";
-        assert!(ran.err.contains(again), "{}", ran.err);
-        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        assert!(output.err.contains(again), "{}", output.err);
+        let result: Value = serde_json::from_str(&output.out).unwrap();
         let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
         let expected: Value = serde_json::from_str(&asked.out).unwrap();
         let counts = ["states", "transitions", "verdict"];
@@ -1889,9 +1921,9 @@ fn loops_and_recursion_start_up_to_255_processes() {
     for (number, (text, states, code)) in models.into_iter().enumerate() {
         let model = bench.write(&format!("{number}.pml"), &text);
         let flags = ["--keep-going", "--reduce", "none", "--json", "--no-trace"];
-        let ran = bench.run(&[&["check", &model], &flags[..]].concat());
-        assert_eq!(ran.code, code, "{text}\n{}{}", ran.out, ran.err);
-        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        let output = bench.run(&[&["check", &model], &flags[..]].concat());
+        assert_eq!(output.code, code, "{text}\n{}{}", output.out, output.err);
+        let result: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(result["states"], states, "{text}");
     }
 }
@@ -1911,20 +1943,24 @@ fn all_commands_have_enough_slots_and_too_wide_states_are_rejected() {
         &["simulate", &model, "--steps", "100"],
         &["graph", &model],
     ] {
-        let ran = bench.run(args);
+        let output = bench.run(args);
         assert_eq!(
-            ran.code,
-            if args[0] == "simulate" { ran.code } else { 0 },
+            output.code,
+            if args[0] == "simulate" { output.code } else { 0 },
             "{args:?}{}",
-            ran.err
+            output.err
         );
-        assert!(!ran.out.contains("no free slot"), "{args:?}\n{}", ran.out);
+        assert!(!output.out.contains("no free slot"), "{args:?}\n{}", output.out);
     }
     let wide = "byte n, done; proctype W() { int big[1200]; atomic { big[n] = n * 70000; done++ }; end: false }
         init { do :: n < 60 -> n++; run W(); done == n :: else -> break od }";
     let wide = bench.write("wide.pml", wide);
-    let ran = bench.run(&["check", &wide, "--exec", "interp", "--reduce", "none"]);
-    assert!(ran.code == 2 && ran.err.contains("slots, which is the maximum"), "{}", ran.err);
+    let output = bench.run(&["check", &wide, "--exec", "interp", "--reduce", "none"]);
+    assert!(
+        output.code == 2 && output.err.contains("slots, which is the maximum"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -1942,16 +1978,16 @@ fn initial_states_and_counterexamples_stay_within_the_budget() {
     let bench = Bench::new();
     let model = bench.write("model.m", MANY_INITIAL_STATES);
     let flags = ["--memory", "48MiB", "--no-deadlock", "--dir", "d"];
-    let (ran, peak) = bench.run_with_peak_memory(&[&["check", &model], &flags[..]].concat());
-    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("invariant: low, 2 steps") && ran.out.contains("x = 300000"));
+    let (output, peak) = bench.run_with_peak_memory(&[&["check", &model], &flags[..]].concat());
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    assert!(output.out.contains("invariant: low, 2 steps") && output.out.contains("x = 300000"));
     assert!(peak <= BUDGET, "{} KiB resident", peak >> 10);
     for args in [["trace", "d"].as_slice(), &["trace", "d", "--memory", "40MiB"], &["status", "d"]]
     {
-        let (ran, peak) = bench.run_with_peak_memory(args);
+        let (output, peak) = bench.run_with_peak_memory(args);
         let is_trace = args[0] == "trace";
-        assert_eq!(ran.code, i32::from(is_trace), "{}{}", ran.out, ran.err);
-        assert!(ran.out.contains("x = 300000") || !is_trace, "{}", ran.out);
+        assert_eq!(output.code, i32::from(is_trace), "{}{}", output.out, output.err);
+        assert!(output.out.contains("x = 300000") || !is_trace, "{}", output.out);
         assert!(peak <= BUDGET, "{} KiB resident", peak >> 10);
     }
 }
@@ -1959,17 +1995,17 @@ fn initial_states_and_counterexamples_stay_within_the_budget() {
 #[test]
 fn json_counterexamples_are_complete_with_changes() {
     let bench = Bench::new();
-    let ran = bench.check(COUNTER, &["--dir", "d", "--no-deadlock"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let output = bench.check(COUNTER, &["--dir", "d", "--no-deadlock"]);
+    assert_eq!(output.code, 0, "{}", output.err);
     let json = bench.run(&["trace", "d", "--json"]).json();
     assert_eq!(json["counterexamples"], serde_json::json!([]));
     assert_eq!(json["checked"], serde_json::json!(["run-time errors"]));
     let text = COUNTER.replace("effect x = 0;", "effect x = 3 / (x - 100);");
-    let ran = bench.check(text, &["--dir", "e"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = bench.run(&["trace", "e", "--json"]);
-    let told = ran.json();
-    assert_eq!(ran.out, format!("{told:#}\n"), "written in pieces as it would be at once");
+    let output = bench.check(text, &["--dir", "e"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    let output = bench.run(&["trace", "e", "--json"]);
+    let told = output.json();
+    assert_eq!(output.out, format!("{told:#}\n"), "written in pieces as it would be at once");
     let steps = told["counterexamples"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 102);
     assert_eq!(steps[100]["changes"], serde_json::json!({ "x": [99, 100] }));

@@ -88,8 +88,9 @@ impl Server {
     /// Runs a command in the folder.
     fn run(&self, args: &str) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-        let ran = command.args(args.split(' ')).current_dir(self.folder.path()).output().unwrap();
-        assert!(ran.status.code().is_some_and(|it| it < 2), "{args}: {ran:?}");
+        let output =
+            command.args(args.split(' ')).current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.code().is_some_and(|it| it < 2), "{args}: {output:?}");
     }
 
     fn send(&mut self, content: &str) {
@@ -272,10 +273,10 @@ fn malformed_headers_end_the_server() {
             spillway.arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = spillway.stderr(Stdio::piped()).spawn().unwrap();
             let _ = child.stdin.take().unwrap().write_all(bytes.as_bytes());
-            let ran = child.wait_with_output().unwrap();
-            let told = String::from_utf8(ran.stderr).unwrap();
+            let output = child.wait_with_output().unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(told, format!("error: malformed header of a message: {why}\n"));
-            assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{command}");
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{command}");
         }
     }
 }

@@ -196,14 +196,14 @@ fn automata() -> Vec<String> {
 /// Asserts that the command has a documented exit code, and reports an input that it cannot read.
 fn assert_read_or_rejected(bench: &Bench, arguments: &[&str], what: &str) {
     let limits = ["--max-states", "2000", "--max-time", "20s", "--no-trace"];
-    let ran = bench.run(&[arguments, &limits].concat());
+    let output = bench.run(&[arguments, &limits].concat());
     let what: String = what.chars().take(100).collect();
-    assert!((0..=3).contains(&ran.code), "{what}: {}: {}", ran.code, ran.err);
-    assert!(!ran.err.contains("panicked"), "{what}: {}", ran.err);
-    assert!(!ran.err.contains("bug in spillway"), "{what}: {}", ran.err);
-    if ran.code == 2 {
-        let errors = ran.err.lines().filter(|it| it.contains("error: ")).count();
-        assert!(errors >= 1, "{what}: {}", ran.err);
+    assert!((0..=3).contains(&output.code), "{what}: {}: {}", output.code, output.err);
+    assert!(!output.err.contains("panicked"), "{what}: {}", output.err);
+    assert!(!output.err.contains("bug in spillway"), "{what}: {}", output.err);
+    if output.code == 2 {
+        let errors = output.err.lines().filter(|it| it.contains("error: ")).count();
+        assert!(errors >= 1, "{what}: {}", output.err);
     }
 }
 

@@ -94,8 +94,8 @@ fn links_in_a_directory_are_not_followed() {
             copy_directory(&bench.path("d"), &kept);
             replace_file(&bench.path("d").join(name), |place| symlink(target, place).unwrap());
             for command in commands {
-                let ran = bench.run_promptly(command);
-                assert!([0, 1, 2, 3, 4].contains(&ran.code), "{name}: {}", ran.err);
+                let output = bench.run_promptly(command);
+                assert!([0, 1, 2, 3, 4].contains(&output.code), "{name}: {}", output.err);
                 assert_eq!(
                     fs::read_to_string(&write_letter).unwrap(),
                     LETTER,
@@ -124,8 +124,8 @@ fn pipes_in_a_directory_are_not_waited_for() {
         let bench = Bench::new();
         bench.stop_grid_search();
         replace_file(&bench.path("d").join(name), pipe);
-        let ran = bench.run_promptly(&["resume", "d"]);
-        assert_eq!(ran.code, 0, "{name}: {}", ran.err);
+        let output = bench.run_promptly(&["resume", "d"]);
+        assert_eq!(output.code, 0, "{name}: {}", output.err);
     }
     let bench = Bench::new();
     replace_file(&bench.path("pipe"), pipe);
@@ -174,14 +174,14 @@ fn only_regular_files_count_as_a_changed_model() {
     for (number, (what, is_changed)) in plants.into_iter().enumerate() {
         let _ = fs::remove_dir(&model);
         replace_file(&model, what);
-        let ran = bench.run_promptly(&["resume", "d", "--max-states", "20000"]);
-        assert_eq!(ran.code, 3, "{number}: {}", ran.err);
-        assert_eq!(ran.err.contains(changed), is_changed, "{number}: {}", ran.err);
+        let output = bench.run_promptly(&["resume", "d", "--max-states", "20000"]);
+        assert_eq!(output.code, 3, "{number}: {}", output.err);
+        assert_eq!(output.err.contains(changed), is_changed, "{number}: {}", output.err);
     }
     replace_file(&model, huge);
     #[cfg(target_os = "linux")]
     {
-        let (ran, resident) = bench.run_with_peak_memory(&[
+        let (output, resident) = bench.run_with_peak_memory(&[
             "resume",
             "d",
             "--max-states",
@@ -189,7 +189,7 @@ fn only_regular_files_count_as_a_changed_model() {
             "--memory",
             "64MiB",
         ]);
-        assert!(ran.code == 3 && resident < 200 << 20, "{resident}: {}", ran.err);
+        assert!(output.code == 3 && resident < 200 << 20, "{resident}: {}", output.err);
     }
     // A link to the text is accepted.
     fs::write(bench.path("text"), GRID).unwrap();
@@ -289,12 +289,12 @@ fn a_half_deleted_directory_is_accepted_as_new() {
             fs::remove_file(bench.path("d").join(name)).unwrap();
         }
         bench.run(&["resume", "d"]).assert_rejected(2, &["has no search yet"]);
-        let ran = bench.check(&text, &flags);
+        let output = bench.check(&text, &flags);
         assert_eq!(
-            (ran.code, printed_counts(&ran)),
+            (output.code, printed_counts(&output)),
             (0, printed_counts(&whole)),
             "{gone}: {}",
-            ran.err
+            output.err
         );
         fs::remove_dir_all(bench.path("d")).unwrap();
     }
@@ -306,8 +306,8 @@ fn a_half_deleted_directory_is_accepted_as_new() {
 }
 
 /// The printed states, transitions and levels.
-fn printed_counts(ran: &CommandOutput) -> &str {
-    let line = ran.out.lines().find(|it| it.trim_start().starts_with("found")).unwrap();
+fn printed_counts(output: &CommandOutput) -> &str {
+    let line = output.out.lines().find(|it| it.trim_start().starts_with("found")).unwrap();
     line.split(';').next().unwrap()
 }
 
@@ -386,9 +386,9 @@ fn displayed_files_are_not_trusted() {
         (hostile["at"], hostile["rate"]) = (json!(u64::MAX), json!(1e308));
         fs::write(bench.path("d/status.json"), hostile.to_string()).unwrap();
         for command in shown {
-            let ran = bench.run_promptly(command);
-            assert!([0, 3].contains(&ran.code), "{number} {command:?}: {}", ran.err);
-            assert!(ran.out.len() < 100_000, "{number} {command:?}: {} bytes", ran.out.len());
+            let output = bench.run_promptly(command);
+            assert!([0, 3].contains(&output.code), "{number} {command:?}: {}", output.err);
+            assert!(output.out.len() < 100_000, "{number} {command:?}: {} bytes", output.out.len());
         }
     }
 }
@@ -412,8 +412,12 @@ fn long_displayed_files_take_little_memory() {
     for command in
         [&["watch", "d"][..], &["status", "d", "--json"], &["report", "d", "--out", "r.html"]]
     {
-        let (ran, resident) = bench.run_with_peak_memory(command);
-        assert!(ran.code == 0 && resident < 250 << 20, "{command:?}: {resident}: {}", ran.err);
+        let (output, resident) = bench.run_with_peak_memory(command);
+        assert!(
+            output.code == 0 && resident < 250 << 20,
+            "{command:?}: {resident}: {}",
+            output.err
+        );
     }
     // The next session shortens the file.
     assert_eq!(bench.run(&["resume", "d"]).code, 0);
@@ -427,7 +431,7 @@ fn a_link_in_place_of_a_subfolder_is_rejected() {
     assert_eq!(bench.check(&text, &["--dir", "d", "--reduce", "none"]).code, 1);
     fs::create_dir(bench.path("elsewhere")).unwrap();
     symlink("../elsewhere", bench.path("d/shorter")).unwrap();
-    let ran = bench.run_promptly(&["trace", "d"]);
-    ran.assert_rejected(4, &["cannot search in shorter: it is a link or a file, not a folder"]);
+    let output = bench.run_promptly(&["trace", "d"]);
+    output.assert_rejected(4, &["cannot search in shorter: it is a link or a file, not a folder"]);
     assert!(bench.files("elsewhere").is_empty());
 }

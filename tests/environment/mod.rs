@@ -83,8 +83,8 @@ fn unwritable_results_are_a_failure() {
 fn an_unwritable_result_is_kept() {
     let bench = Bench::new();
     bench.write("m.dve", COUNTER);
-    let ran = bench.shell("$S check m.dve >/dev/full");
-    let dir = ran.err.split('`').nth(1).unwrap().strip_prefix("spillway status ").unwrap();
+    let output = bench.shell("$S check m.dve >/dev/full");
+    let dir = output.err.split('`').nth(1).unwrap().strip_prefix("spillway status ").unwrap();
     let status = bench.run(&["status", dir]);
     assert_eq!(status.code, 0);
     assert!(status.out.contains("verified"), "{}", status.out);
@@ -98,8 +98,8 @@ fn a_closed_reader_changes_no_exit_code() {
         let mut command = bench.command(&args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
-        let ran = CommandOutput::from(child.wait_with_output().unwrap());
-        assert_eq!((ran.code, ran.err.as_str()), (code, ""));
+        let output = CommandOutput::from(child.wait_with_output().unwrap());
+        assert_eq!((output.code, output.err.as_str()), (code, ""));
     }
 }
 
@@ -130,7 +130,7 @@ fn pipes_folders_and_links_in_a_search_directory_are_damage() {
             let swap = format!("mv d/{file} kept && {make} d/{file}");
             assert!(bench.shell(&swap).err.is_empty());
             for command in ["status", "resume", "trace"] {
-                let ran = bench.run(&[command, "d"]);
+                let output = bench.run(&[command, "d"]);
                 let reads = match (file.as_str(), command) {
                     ("lock", "resume") | ("job" | "manifest", _) => true,
                     // These files are only displayed.
@@ -139,7 +139,7 @@ fn pipes_folders_and_links_in_a_search_directory_are_damage() {
                 };
                 if reads {
                     let code = if file == "lock" { 2 } else { 4 };
-                    ran.assert_rejected(code, &[&file, what, "d"]);
+                    output.assert_rejected(code, &[&file, what, "d"]);
                 }
             }
             assert!(bench.shell(&format!("rm -r d/{file}; mv kept d/{file}")).err.is_empty());
@@ -168,9 +168,9 @@ fn terminating_signals_leave_a_checkpoint() {
         let child =
             start_endless_search(&bench, "exec env --default-signal $S check m.dve --dir d");
         signal(&child, name);
-        let ran = CommandOutput::from(child.wait_with_output().unwrap());
-        assert_eq!(ran.code, 3, "{name}: {}", ran.err);
-        assert!(ran.err.contains("resume d"), "{name}: {}", ran.err);
+        let output = CommandOutput::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, 3, "{name}: {}", output.err);
+        assert!(output.err.contains("resume d"), "{name}: {}", output.err);
         assert_eq!(bench.run(&["status", "d"]).code, 0);
     }
 }
@@ -184,9 +184,9 @@ fn ignored_signals_stay_ignored() {
     signal(&child, "-HUP");
     std::thread::sleep(std::time::Duration::from_millis(50));
     signal(&child, "-TERM");
-    let ran = CommandOutput::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, 3);
-    assert!(ran.err.contains("stopped at a checkpoint"), "{}", ran.err);
+    let output = CommandOutput::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, 3);
+    assert!(output.err.contains("stopped at a checkpoint"), "{}", output.err);
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn a_file_size_limit_is_a_disk_error() {
     bench.write("m.dve", GRID);
     let store = "--memory 40MiB --checkpoint-every 1s --reduce none";
     let expected = bench.shell(&format!("$S check m.dve {store} --json")).json();
-    let ran = bench.shell(&format!("ulimit -f 20; $S check m.dve {store} --dir d"));
-    ran.assert_rejected(3, &["cannot write", "File too large", "ulimit -f", "resume"]);
+    let output = bench.shell(&format!("ulimit -f 20; $S check m.dve {store} --dir d"));
+    output.assert_rejected(3, &["cannot write", "File too large", "ulimit -f", "resume"]);
     let resumed = bench.run(&["resume", "d", "--json"]).json();
     for figure in ["states", "transitions", "levels", "verdict"] {
         assert_eq!(resumed[figure], expected[figure], "{figure}");
@@ -236,12 +236,16 @@ fn small_resource_limits_are_reported() {
         let dir = limit.replace(' ', "");
         let line =
             format!("ulimit {limit} && exec $S check m.dve --no-deadlock --threads 2 --dir {dir}");
-        let ran = bench.shell(&line);
-        let known = [0, 2, 3].contains(&ran.code);
+        let output = bench.shell(&line);
+        let known = [0, 2, 3].contains(&output.code);
         // The loader of programs may fail, and then no message is possible.
-        let loaded = ran.code != 127 && !ran.err.contains("shared libraries");
-        assert!(known || !loaded, "{limit}: {}: {}", ran.code, ran.err);
-        assert!(ran.code == 0 || ran.err.contains("error") || !loaded, "{limit}: {}", ran.err);
+        let loaded = output.code != 127 && !output.err.contains("shared libraries");
+        assert!(known || !loaded, "{limit}: {}: {}", output.code, output.err);
+        assert!(
+            output.code == 0 || output.err.contains("error") || !loaded,
+            "{limit}: {}",
+            output.err
+        );
     }
 }
 
@@ -264,9 +268,9 @@ fn a_memory_group_of_the_budget_suffices() {
     }
     let flags = "--memory 64MiB --reduce none";
     let enter = format!("echo $$ > {group}/cgroup.procs && exec $S check m.dve {flags}");
-    let ran = bench.shell(&enter);
+    let output = bench.shell(&enter);
     std::fs::remove_dir(&group).unwrap();
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
 }
 
 #[test]
@@ -282,12 +286,12 @@ fn endless_transitions_are_errors() {
     for body in bodies {
         bench.write("m.pml", format!("byte gb; active proctype A() {{\n{body}\n}}"));
         for exec in ["jit", "interp"] {
-            let ran = bench.run(&["check", "m.pml", "--exec", exec]);
-            assert_eq!(ran.code, 1, "{body}, {exec}: {}{}", ran.out, ran.err);
+            let output = bench.run(&["check", "m.pml", "--exec", exec]);
+            assert_eq!(output.code, 1, "{body}, {exec}: {}{}", output.out, output.err);
             for words in ["limit exceeded", "does not end", "m.pml:2:"] {
-                assert!(ran.out.contains(words), "{body}, {exec}: {words}: {}", ran.out);
+                assert!(output.out.contains(words), "{body}, {exec}: {words}: {}", output.out);
             }
-            assert!(ran.out.len() < 20_000, "{body}: {} bytes", ran.out.len());
+            assert!(output.out.len() < 20_000, "{body}: {} bytes", output.out.len());
         }
     }
 }
@@ -319,11 +323,11 @@ rule x > N ==> begin x := 0; end;";
         for exec in ["jit", "interp"] {
             let dir = format!("{what}-{exec}");
             let args = ["check", &file, "--exec", exec, "--max-time", "300ms", "--dir", &dir];
-            let ran = bench.run(&args);
-            assert_eq!(ran.code, 3, "{what}, {exec}: {}{}", ran.out, ran.err);
-            assert!(ran.err.contains("resume"), "{}", ran.err);
-            let ran = bench.run(&["resume", &dir, "--exec", exec, "--max-time", "100ms"]);
-            assert_eq!(ran.code, 3, "{what}, {exec}: {}{}", ran.out, ran.err);
+            let output = bench.run(&args);
+            assert_eq!(output.code, 3, "{what}, {exec}: {}{}", output.out, output.err);
+            assert!(output.err.contains("resume"), "{}", output.err);
+            let output = bench.run(&["resume", &dir, "--exec", exec, "--max-time", "100ms"]);
+            assert_eq!(output.code, 3, "{what}, {exec}: {}{}", output.out, output.err);
         }
     }
 }

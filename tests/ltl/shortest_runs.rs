@@ -337,9 +337,9 @@ fn shortest_runs_are_reported_for_every_kind_of_liveness_property() {
         };
         assert!(plain.lines().any(is_length), "{plain}");
         for exec in ["jit", "interp"] {
-            let ran = check(&["--shortest", "--json", "--exec", exec]);
-            assert_eq!((ran.code, &*ran.err), (1, ""), "{args:?}");
-            let (shortest, shortened) = run_lengths(&ran);
+            let output = check(&["--shortest", "--json", "--exec", exec]);
+            assert_eq!((output.code, &*output.err), (1, ""), "{args:?}");
+            let (shortest, shortened) = run_lengths(&output);
             let [stem, round] = shortest.unwrap();
             // In Promela reading a value and setting it are two steps.
             let is_promela = args[0].ends_with(".pml");
@@ -350,13 +350,13 @@ fn shortest_runs_are_reported_for_every_kind_of_liveness_property() {
             let (first, _) = run_lengths(&check(&["--json", "--exec", exec]));
             assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>(), "{args:?}");
         }
-        let ran = check(&["--shortest"]);
+        let output = check(&["--shortest"]);
         let is_length = |it: &str| it.contains(", then a cycle of ") && it.ends_with(" steps");
-        assert!(ran.out.lines().any(is_length), "{}", ran.out);
+        assert!(output.out.lines().any(is_length), "{}", output.out);
         assert!(
-            ran.flat().contains("  shortest search for shorter runs: the minimum is "),
+            output.flat().contains("  shortest search for shorter runs: the minimum is "),
             "{}",
-            ran.out
+            output.out
         );
         let (_, shortened) = run_lengths(&check(&["--shortest", "--json"]));
         assert!(shortened["states"].as_u64().unwrap() > 5, "{shortened}");
@@ -394,9 +394,9 @@ fn the_search_directory_keeps_a_shortest_run() {
     let (first, none) = run_lengths(&bench.run(&["resume", "plain", "--json"]));
     assert!(first.unwrap()[1] > 10 && none.is_null(), "{first:?}");
     for command in ["resume", "resume", "trace"] {
-        let ran = bench.run(&[command, "shortest", "--json"]);
-        let (shortest, shortened) = run_lengths(&ran);
-        assert!(ran.code == 1 && shortest == Some([3, 4]), "{shortest:?}{}", ran.err);
+        let output = bench.run(&[command, "shortest", "--json"]);
+        let (shortest, shortened) = run_lengths(&output);
+        assert!(output.code == 1 && shortest == Some([3, 4]), "{shortest:?}{}", output.err);
         assert_eq!(shortened["below"], first.unwrap().iter().sum::<u64>());
         assert_eq!(shortened["done"], true);
     }
@@ -410,9 +410,9 @@ fn a_search_for_shorter_runs_without_enough_memory_is_reported() {
     let asked = ["check", "wide.pml", "--ltl", "!([] <> x == 10)"];
     let flags = [&asked[..], &["--memory", "40MiB", "--no-dive", "--reduce", "none"]].concat();
     let check = |more: &[&str]| bench.run(&[&flags, more].concat());
-    let ran = check(&["--shortest", "--json"]);
-    let ((run, shortened), (first, _)) = (run_lengths(&ran), run_lengths(&check(&["--json"])));
-    assert_eq!((run, &shortened["done"]), (first, &false.into()), "{}", ran.out);
+    let output = check(&["--shortest", "--json"]);
+    let ((run, shortened), (first, _)) = (run_lengths(&output), run_lengths(&check(&["--json"])));
+    assert_eq!((run, &shortened["done"]), (first, &false.into()), "{}", output.out);
     let states = shortened["states"].as_u64().unwrap();
     assert!(shortened["depth"].is_null() && states > 10_000, "{shortened}");
     let out = check(&["--shortest"]).flat();
@@ -427,8 +427,8 @@ fn a_search_for_shorter_runs_without_enough_memory_is_reported() {
 #[test]
 fn shortest_runs_under_fairness_are_rejected() {
     let bench = bench();
-    let ran = bench.run(&["check", "m.pml", "--ltl", ENDS, "--fair", "weak", "--shortest"]);
-    assert_eq!((ran.code, &*ran.out), (2, ""));
-    assert!(ran.err.contains("--fair weak and --shortest cannot be combined"), "{}", ran.err);
-    assert_eq!(ran.err.matches("error: ").count(), 1, "{}", ran.err);
+    let output = bench.run(&["check", "m.pml", "--ltl", ENDS, "--fair", "weak", "--shortest"]);
+    assert_eq!((output.code, &*output.out), (2, ""));
+    assert!(output.err.contains("--fair weak and --shortest cannot be combined"), "{}", output.err);
+    assert_eq!(output.err.matches("error: ").count(), 1, "{}", output.err);
 }

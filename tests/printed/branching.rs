@@ -301,7 +301,7 @@ fn random_ctl_formulas_on_random_nets_have_the_answers_of_marking_sets() {
         let properties = questions(properties);
         folder.write("file.xml", &properties);
         let memory = ["64MiB", "512MiB"][nets % 2];
-        let ran = folder.run(&[
+        let output = folder.run(&[
             "check",
             "net.pnml",
             "--property",
@@ -318,10 +318,10 @@ fn random_ctl_formulas_on_random_nets_have_the_answers_of_marking_sets() {
         });
         // Conditions on all markings are printed first.
         let expected: BTreeSet<String> = expected.collect();
-        let told: BTreeSet<String> = ran.out.lines().map(str::to_owned).collect();
+        let told: BTreeSet<String> = output.out.lines().map(str::to_owned).collect();
         let other: Vec<&String> = told.symmetric_difference(&expected).collect();
-        assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", ran.err, net.text());
-        assert_eq!(ran.out.lines().count(), formulas.len());
+        assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", output.err, net.text());
+        assert_eq!(output.out.lines().count(), formulas.len());
     }
     assert!(counts.iter().all(|it| *it > 150), "{counts:?}");
     assert!(dead.iter().all(|it| *it > 5), "{dead:?}");
@@ -353,7 +353,7 @@ const MIXED: &str = "<exists-path><finally><globally><true/></globally></finally
 fn each_property_has_a_row() {
     let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK, DEADLOCK_FREE, MIXED]);
     let asked = ["check", "net.pnml", "--property", "file.xml"];
-    let ran = folder.run(&asked);
+    let output = folder.run(&asked);
     let rows = "\
 net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
   true     q0
@@ -361,20 +361,20 @@ net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
   open     q2: not supported: <exists-path> is no question that is read
            (file.xml:4:31)
 ";
-    assert!(ran.code == 2 && ran.out.starts_with(rows), "{} {}", ran.out, ran.err);
-    let ran = folder.run(&[&asked[..], &["--mcc"]].concat());
+    assert!(output.code == 2 && output.out.starts_with(rows), "{} {}", output.out, output.err);
+    let output = folder.run(&[&asked[..], &["--mcc"]].concat());
     let lines = "\
 FORMULA q0 TRUE TECHNIQUES EXPLICIT STATE_COMPRESSION
 FORMULA q1 FALSE TECHNIQUES EXPLICIT STATE_COMPRESSION
 FORMULA q2 CANNOT_COMPUTE
 ";
-    assert_eq!((ran.code, ran.out.as_str()), (2, lines), "{}", ran.err);
-    let ran =
+    assert_eq!((output.code, output.out.as_str()), (2, lines), "{}", output.err);
+    let output =
         folder.run(&[&asked[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
-    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let told: Value = serde_json::from_str(&output.out).unwrap();
     let answers = told["answers"].as_array().unwrap();
     let holds: Vec<Option<bool>> = answers.iter().map(|it| it["holds"].as_bool()).collect();
-    assert_eq!((ran.code, holds), (1, vec![Some(true), Some(false)]), "{}", ran.err);
+    assert_eq!((output.code, holds), (1, vec![Some(true), Some(false)]), "{}", output.err);
 }
 
 #[test]
@@ -385,9 +385,9 @@ fn an_open_property_has_a_reason() {
         (["--max-states", "1"], "unknown so far"),
         (["--store", "comback"], "not supported: states stored as hashes and back-edges"),
     ] {
-        let ran = folder.run(&[&asked[..], &flags].concat());
+        let output = folder.run(&[&asked[..], &flags].concat());
         let row = format!("  open     q0: {why}\n");
-        assert!(ran.code == 3 && ran.out.contains(&row), "{} {}", ran.out, ran.err);
+        assert!(output.code == 3 && output.out.contains(&row), "{} {}", output.out, output.err);
     }
     // A second token in a unit that is declared safe is a run-time error, which cuts off the search.
     let units = "<toolspecific tool='nupn' version='1.1'><structure units='1' root='u' safe='true'>\
@@ -396,17 +396,17 @@ fn an_open_property_has_a_reason() {
     let more = "<transition id='more'/><arc source='more' target='x'/></page>";
     let net = net.replace("<text>3<", "<text>1<").replace("</page>", more);
     folder.write("net.pnml", &net.replace("</net>", &format!("{units}</net>")));
-    let ran = folder.run(&asked);
+    let output = folder.run(&asked);
     let row = "  open     q0: states after a run-time error were not visited\n";
-    assert!(ran.out.contains(row), "{} {}", ran.out, ran.err);
+    assert!(output.out.contains(row), "{} {}", output.out, output.err);
 }
 
 /// The files of sweeps are removed once the properties are answered.
 #[test]
 fn the_files_of_sweeps_are_removed() {
     let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK, DEADLOCK_FREE]);
-    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    let output = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
+    assert_eq!(output.code, 1, "{}", output.err);
     let files = std::fs::read_dir(folder.path("d")).unwrap();
     let names: Vec<String> =
         files.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
@@ -418,18 +418,23 @@ fn the_files_of_sweeps_are_removed() {
 #[test]
 fn mcc_prints_the_size_of_the_state_space() {
     let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK]);
-    let ran = folder.run(&["check", "net.pnml", "--mcc"]);
+    let output = folder.run(&["check", "net.pnml", "--mcc"]);
     let lines = "\
 STATE_SPACE STATES 4 TECHNIQUES EXPLICIT STATE_COMPRESSION
 STATE_SPACE TRANSITIONS 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
 STATE_SPACE MAX_TOKEN_PER_MARKING 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
 STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
 ";
-    assert_eq!((ran.code, ran.out.as_str()), (0, lines), "{}", ran.err);
-    let ran = folder.run(&["check", "net.pnml", "--mcc", "--max-states", "1"]);
-    assert_eq!((ran.code, ran.out.as_str()), (3, "STATE_SPACE CANNOT_COMPUTE\n"), "{}", ran.err);
+    assert_eq!((output.code, output.out.as_str()), (0, lines), "{}", output.err);
+    let output = folder.run(&["check", "net.pnml", "--mcc", "--max-states", "1"]);
+    assert_eq!(
+        (output.code, output.out.as_str()),
+        (3, "STATE_SPACE CANNOT_COMPUTE\n"),
+        "{}",
+        output.err
+    );
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
-    let ran = folder.run(&["check", "m.m", "--mcc"]);
+    let output = folder.run(&["check", "m.m", "--mcc"]);
     let told = "--mcc is for models in PNML, but m.m is in murphi";
-    assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
 }

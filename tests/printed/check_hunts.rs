@@ -70,9 +70,9 @@ fn net() -> String {
 }
 
 fn run_json(folder: &Folder, args: &[&str], code: i32) -> Value {
-    let ran = folder.run(&[args, &["--json"]].concat());
-    assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{args:?}\n{}", ran.out);
-    serde_json::from_str(&ran.out).unwrap()
+    let output = folder.run(&[args, &["--json"]].concat());
+    assert_eq!((output.code, output.err.as_str()), (code, ""), "{args:?}\n{}", output.out);
+    serde_json::from_str(&output.out).unwrap()
 }
 
 /// The result without members that depend on time or place.

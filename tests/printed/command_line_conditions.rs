@@ -33,9 +33,9 @@ fn every_language_has_invariants_on_the_command_line() {
         let held = folder.run(&[&only[..], &["--invariant", "x < 4"]].concat());
         assert_eq!(held.code, 0, "{name}: {}", held.err);
         let both = ["--invariant", "x < 4", "--invariant", invariant, "--dir", "d", "--json"];
-        let ran = folder.run(&[&only[..], &both].concat());
-        assert_eq!(ran.code, 1, "{name}: {}", ran.err);
-        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        let output = folder.run(&[&only[..], &both].concat());
+        assert_eq!(output.code, 1, "{name}: {}", output.err);
+        let told: Value = serde_json::from_str(&output.out).unwrap();
         let violations = told["violations"].as_array().unwrap();
         let [found] = violations.as_slice() else { panic!("{name}: {violations:?}") };
         assert_eq!((&found["kind"], &found["name"]), (&"invariant".into(), &invariant.into()));
@@ -76,16 +76,25 @@ fn every_language_has_covers_on_the_command_line() {
             _ => "in 1 state, first after 2 steps",
         };
         assert!(met.code == 0 && met.out.contains(first), "{name}: {}", met.out);
-        let ran = folder.run(
+        let output = folder.run(
             &[&only[..], &["--cover", "x > 3", "--invariant", "x < 4", "--dir", "d"]].concat(),
         );
         let told = "VIOLATED: cover: x > 3 at cover:1:1, in no reachable state";
         let words = |out: &str| out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(ran.code == 1 && words(&ran.out).contains(told), "{name}: {} {}", ran.out, ran.err);
+        assert!(
+            output.code == 1 && words(&output.out).contains(told),
+            "{name}: {} {}",
+            output.out,
+            output.err
+        );
         let status = folder.run(&["status", "d"]).out;
         assert!(words(&status).contains(told), "{name}: {status}");
-        let ran = folder.run(&["check", name, "--cover", "x < 9", "--ltl", "[] x < 9"]);
-        assert!(ran.code == 0 && ran.out.contains(" properties hold\n"), "{name}: {}", ran.err);
+        let output = folder.run(&["check", name, "--cover", "x < 9", "--ltl", "[] x < 9"]);
+        assert!(
+            output.code == 0 && output.out.contains(" properties hold\n"),
+            "{name}: {}",
+            output.err
+        );
     }
 }
 
@@ -93,13 +102,17 @@ fn every_language_has_covers_on_the_command_line() {
 fn errors_in_conditions_have_a_position() {
     for (name, text, _) in COUNTERS {
         let folder = Folder::with(name, text);
-        let ran = folder.run(&["check", name, "--invariant", "x <"]);
-        assert_eq!(ran.code, 2, "{name}: {}", ran.out);
-        assert!(ran.err.starts_with("invariant:1:"), "{name}: {}", ran.err);
-        let ran = folder.run(&["check", name, "--invariant", "x < 9", "--ltl", "[] x < 9"]);
-        assert!(ran.code == 0 && ran.out.contains(" properties hold\n"), "{name}: {}", ran.err);
-        let ran = folder.run(&["explain", name, "--invariant", "x < 9"]);
-        assert!(ran.out.contains("invariant `x < 9`: x < 9"), "{name}: {}", ran.out);
+        let output = folder.run(&["check", name, "--invariant", "x <"]);
+        assert_eq!(output.code, 2, "{name}: {}", output.out);
+        assert!(output.err.starts_with("invariant:1:"), "{name}: {}", output.err);
+        let output = folder.run(&["check", name, "--invariant", "x < 9", "--ltl", "[] x < 9"]);
+        assert!(
+            output.code == 0 && output.out.contains(" properties hold\n"),
+            "{name}: {}",
+            output.err
+        );
+        let output = folder.run(&["explain", name, "--invariant", "x < 9"]);
+        assert!(output.out.contains("invariant `x < 9`: x < 9"), "{name}: {}", output.out);
     }
 }
 
@@ -107,9 +120,9 @@ fn errors_in_conditions_have_a_position() {
 fn command_line_conditions_exclude_formulas_of_the_model() {
     let (name, text, _) = COUNTERS[2];
     let folder = Folder::with(name, &format!("{text}\nltl small {{ [] (x < 2) }}\n"));
-    let ran = folder.run(&["check", name, "--invariant", "x < 4", "--no-deadlock"]);
+    let output = folder.run(&["check", name, "--invariant", "x < 4", "--no-deadlock"]);
     let told = "NOT checked  ltl small (count.pml:2)";
-    assert!(ran.code == 0 && ran.out.contains(told), "{} {}", ran.out, ran.err);
+    assert!(output.code == 0 && output.out.contains(told), "{} {}", output.out, output.err);
 }
 
 #[test]
@@ -146,10 +159,10 @@ fn a_configuration_file_sets_what_no_flag_sets() {
         ("[model]\nlanguage = \"c\"\n", "unknown language c\n  help: use "),
     ] {
         write(text);
-        let ran = folder.run(&configured);
-        assert_eq!(ran.code, 2, "{text}: {}", ran.err);
+        let output = folder.run(&configured);
+        assert_eq!(output.code, 2, "{text}: {}", output.err);
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_told = words(&ran.err).contains(&words(message)) && ran.err.contains("help: ");
-        assert!(is_told, "{text}: {}", ran.err);
+        let is_told = words(&output.err).contains(&words(message)) && output.err.contains("help: ");
+        assert!(is_told, "{text}: {}", output.err);
     }
 }

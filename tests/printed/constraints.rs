@@ -8,21 +8,22 @@ const COUNTERS: &str = "int x, y; active proctype P() { do :: x++ :: x-- od }
 active proctype Q() { do :: y < x -> y++ od }";
 
 fn json(folder: &Folder, args: &[&str]) -> (i32, Value) {
-    let ran = folder.run(&[&["check"], args, &["--json", "--no-trace"]].concat());
-    let told = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}{}", ran.out, ran.err));
-    (ran.code, told)
+    let output = folder.run(&[&["check"], args, &["--json", "--no-trace"]].concat());
+    let told = serde_json::from_str(&output.out)
+        .unwrap_or_else(|_| panic!("{}{}", output.out, output.err));
+    (output.code, told)
 }
 
 #[test]
 fn the_verdict_holds_within_the_constraint() {
     let folder = Folder::with("c.pml", COUNTERS);
     let args = ["check", "c.pml", "--constraint", "x < 3 && x > -3", "--no-trace"];
-    let ran = folder.run(&args);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    let output = folder.run(&args);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
     let expected = "c.pml: verified within the constraint: every state within it was visited,\n           no violation was found\n";
-    assert!(ran.out.starts_with(expected), "{}", ran.out);
+    assert!(output.out.starts_with(expected), "{}", output.out);
     let row = "  constraint  x < 3 && x > -3; states outside of it were checked,\n           but not expanded\n";
-    assert!(ran.out.contains(row), "{}", ran.out);
+    assert!(output.out.contains(row), "{}", output.out);
     // x is from -3 to 3, and y from 0 to 2. Between the test and the increment y is 0 or 1.
     let (code, told) = json(&folder, &args[1..4]);
     assert_eq!((code, &told["states"]), (0, &(7 * 3 + 7 * 2).into()), "{told}");
@@ -34,9 +35,9 @@ fn the_verdict_holds_within_the_constraint() {
     assert_eq!(told["constraints"], serde_json::json!(["x < 3", "x > -3"]));
     // A property of the model that is not checked is still listed.
     folder.write("l.pml", &format!("{COUNTERS} ltl p {{ <> (x == 9) }}"));
-    let ran = folder.run(&["check", "l.pml", "--constraint", "x < 3 && x > -3", "--no-claim"]);
-    assert_eq!(ran.code, 0);
-    assert!(ran.out.starts_with("l.pml: within the constraint, every state within it was visited,\n           no violation was found\n"), "{}", ran.out);
+    let output = folder.run(&["check", "l.pml", "--constraint", "x < 3 && x > -3", "--no-claim"]);
+    assert_eq!(output.code, 0);
+    assert!(output.out.starts_with("l.pml: within the constraint, every state within it was visited,\n           no violation was found\n"), "{}", output.out);
 }
 
 /// Both executors, the stores and the allowed reductions agree.
@@ -69,9 +70,9 @@ fn states_outside_the_constraint_are_checked() {
     assert_eq!(folder.run(&["check", "d.pml", "--constraint", "x < 9"]).code, 0);
     assert_eq!(folder.run(&["check", "d.pml", "--constraint", "x < 20"]).code, 1);
     // An error in the evaluation of the constraint is a run-time error of the model.
-    let ran = folder.run(&["check", "d.pml", "--constraint", "4 / x < 2", "--no-trace"]);
-    assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("division by zero"), "{}", ran.out);
+    let output = folder.run(&["check", "d.pml", "--constraint", "4 / x < 2", "--no-trace"]);
+    assert_eq!(output.code, 1);
+    assert!(output.out.contains("division by zero"), "{}", output.out);
 }
 
 #[test]
@@ -125,9 +126,13 @@ fn a_specification_has_the_counts_of_its_configuration() {
         assert_eq!(by_file[member], by_flag[member], "{member}");
     }
     assert_eq!(by_flag["constraints"], serde_json::json!(["Small"]));
-    let ran = folder.run(&["check", "m.tla", "--constraint", "x' < 3"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("this formula has action level, not state level"), "{}", ran.err);
+    let output = folder.run(&["check", "m.tla", "--constraint", "x' < 3"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output.err.contains("this formula has action level, not state level"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -142,12 +147,12 @@ fn unproven_reductions_are_omitted_with_a_constraint() {
         "slice,merge,por,dead",
         "-v",
     ];
-    let ran = folder.run(&flags);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let output = folder.run(&flags);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let words = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for name in ["slice", "merged transitions", "partial order"] {
         let told = words.split("not reduced by ").find(|it| it.starts_with(name));
-        let told = told.unwrap_or_else(|| panic!("{name}: {}", ran.out));
+        let told = told.unwrap_or_else(|| panic!("{name}: {}", output.out));
         assert!(
             told.contains(
                 ": a constraint bounds the search, and the reduction is not proven beside it"
@@ -183,15 +188,15 @@ fn the_search_directory_keeps_the_constraint() {
         "100",
     ];
     assert_eq!(folder.run(&begin).code, 3);
-    let ran = folder.run(&["resume", "d"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("verified within the constraint"), "{}", ran.out);
-    let ran = folder.run(&["status", "d"]);
-    assert!(ran.out.contains("  constraint  x < 30 && x > -30"), "{}", ran.out);
+    let output = folder.run(&["resume", "d"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("verified within the constraint"), "{}", output.out);
+    let output = folder.run(&["status", "d"]);
+    assert!(output.out.contains("  constraint  x < 30 && x > -30"), "{}", output.out);
     let other = ["check", "c.pml", "--constraint", "x < 31 && x > -30", "--dir", "d"];
     assert_eq!(folder.run(&other).code, 2);
-    let ran = folder.run(&["report", "d", "--out", "page.html"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let output = folder.run(&["report", "d", "--out", "page.html"]);
+    assert_eq!(output.code, 0, "{}", output.err);
     let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
     assert!(page.contains("verified within the constraint"), "{page}");
     // A configuration file may have the constraint.
@@ -217,28 +222,28 @@ fn temporal_properties_and_enabledness_are_rejected_with_a_constraint() {
         ),
         (&[], "a temporal property cannot be checked within a constraint"),
     ] {
-        let ran = folder.run(
+        let output = folder.run(
             &[&["check", "l.pml", "--constraint", "x < 3 && x > -3", "--no-trace"], flags].concat(),
         );
-        assert_eq!(ran.code, 2, "{flags:?} {}{}", ran.out, ran.err);
-        assert!(ran.err.contains(why), "{flags:?} {}", ran.err);
+        assert_eq!(output.code, 2, "{flags:?} {}{}", output.out, output.err);
+        assert!(output.err.contains(why), "{flags:?} {}", output.err);
     }
-    let ran = folder.run(&["check", "l.pml", "--constraint", "timeout", "--no-claim"]);
-    assert_eq!(ran.code, 2);
+    let output = folder.run(&["check", "l.pml", "--constraint", "timeout", "--no-claim"]);
+    assert_eq!(output.code, 2);
     let why = "constraint:1:1: error: a constraint cannot depend on which steps are enabled, since it disables steps\n";
-    assert!(ran.err.starts_with(why), "{}", ran.err);
-    assert!(ran.err.ends_with("  help: leave out `timeout` and `enabled`\n"), "{}", ran.err);
+    assert!(output.err.starts_with(why), "{}", output.err);
+    assert!(output.err.ends_with("  help: leave out `timeout` and `enabled`\n"), "{}", output.err);
 }
 
 /// `graph`, `explain` and `hunt` apply the constraint, too.
 #[test]
 fn other_commands_stop_at_the_constraint() {
     let folder = Folder::with("d.pml", "byte x; active proctype P() { do :: x < 9 -> x++ od }");
-    let ran = folder.run(&["graph", "d.pml", "--constraint", "x < 4"]);
-    assert_eq!((ran.code, ran.out.matches(" -> ").count()), (0, 8), "{}", ran.out);
-    let ran = folder.run(&["explain", "d.pml", "--constraint", "x < 4"]);
-    assert!(ran.out.contains("constraint `x < 4`: x < 4"), "{}", ran.out);
-    let ran =
+    let output = folder.run(&["graph", "d.pml", "--constraint", "x < 4"]);
+    assert_eq!((output.code, output.out.matches(" -> ").count()), (0, 8), "{}", output.out);
+    let output = folder.run(&["explain", "d.pml", "--constraint", "x < 4"]);
+    assert!(output.out.contains("constraint `x < 4`: x < 4"), "{}", output.out);
+    let output =
         folder.run(&["hunt", "d.pml", "--constraint", "x < 9", "--walks", "3", "--threads", "1"]);
-    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert_eq!(output.code, 0, "{}", output.out);
 }

@@ -35,9 +35,10 @@ fn cover_names(told: &Value) -> [BTreeSet<String>; 2] {
 fn reductions_keep_the_verdicts_of_covers() {
     let folder = Folder::with("nodes.m", NODES);
     let check = |flags: &[&str]| -> Value {
-        let ran = folder.run(&[&["check", "nodes.m", "--no-deadlock", "--json"], flags].concat());
-        assert_eq!(ran.code, 1, "{flags:?}: {}", ran.err);
-        serde_json::from_str(&ran.out).unwrap()
+        let output =
+            folder.run(&[&["check", "nodes.m", "--no-deadlock", "--json"], flags].concat());
+        assert_eq!(output.code, 1, "{flags:?}: {}", output.err);
+        serde_json::from_str(&output.out).unwrap()
     };
     let whole = check(&["--reduce", "none", "--symmetry", "off"]);
     let expected = cover_names(&whole);
@@ -69,9 +70,9 @@ fn reductions_keep_the_verdicts_of_covers() {
 fn covers_are_reported_with_states_or_position() {
     let folder = Folder::with("nodes.m", NODES);
     let told = |flags: &[&str], code| {
-        let ran = folder.run(&[&["check", "nodes.m", "--no-deadlock"], flags].concat());
-        assert_eq!(ran.code, code, "{flags:?}: {}{}", ran.out, ran.err);
-        ran.out
+        let output = folder.run(&[&["check", "nodes.m", "--no-deadlock"], flags].concat());
+        assert_eq!(output.code, code, "{flags:?}: {}{}", output.out, output.err);
+        output.out
     };
     let out = told(&["--reduce", "none", "--symmetry", "off", "--dir", "d"], 1);
     for words in [
@@ -82,10 +83,10 @@ fn covers_are_reported_with_states_or_position() {
     ] {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
-    let ran = folder.run(&["trace", "d"]);
+    let output = folder.run(&["trace", "d"]);
     let expected = "VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n\
                     VIOLATED: cover: five rounds at nodes.m:14:1, in no reachable state\n";
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (1, expected, ""));
+    assert_eq!((output.code, &*output.out, &*output.err), (1, expected, ""));
     // Covers that are not checked are listed, and there is no violation.
     let out = told(&["--only", "error"], 0);
     assert!(out.contains("  not checked  deadlocks, covers\n"), "{out}");

@@ -405,17 +405,17 @@ fn a_port_in_use_is_reported_at_once() {
     let (_, port) = explorer.address.split_once(':').unwrap();
     let flag = format!("--explore={port}");
     for args in [&["explore", "c.pml", "--listen", port][..], &["check", "c.pml", &flag]] {
-        let ran = folder.run(args);
-        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+        let output = folder.run(args);
+        assert_eq!((output.code, output.out.as_str()), (2, ""), "{}", output.err);
         assert!(
-            ran.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")),
+            output.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")),
             "{}",
-            ran.err
+            output.err
         );
         assert!(
-            ran.err.ends_with("help: try another port, or 0 for any free port\n"),
+            output.err.ends_with("help: try another port, or 0 for any free port\n"),
             "{}",
-            ran.err
+            output.err
         );
     }
 }

@@ -25,9 +25,9 @@ digraph \"two.dve\" {
 }
 ";
     folder.assert_prints(&["graph", "two.dve"], 0, states);
-    let ran = folder.run(&["graph", "two.dve", "--changes", "--out", "two.dot"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
-    assert_eq!(ran.err, "wrote two.dot; `dot -Tsvg two.dot` draws it\n");
+    let output = folder.run(&["graph", "two.dve", "--changes", "--out", "two.dot"]);
+    assert_eq!((output.code, output.out.as_str()), (0, ""));
+    assert_eq!(output.err, "wrote two.dot; `dot -Tsvg two.dot` draws it\n");
     let changes = std::fs::read_to_string(folder.path("two.dot")).unwrap();
     assert!(changes.contains("  s1 [label=\"1\\l\"];"), "{changes}");
     assert!(changes.contains("  s0 -> s1 [label=\"P.a -> a\\lx: 0 -> 1\\l\"];"), "{changes}");
@@ -38,8 +38,8 @@ fn quoted_names_in_dot_stay_quoted() {
     let text = "var x: 0..1; startstate begin x := 0; end;
 rule \"to \\\"]; evil [label=\" x = 0 ==> begin x := 1; end; rule x = 1 ==> begin x := 0; end;";
     let folder = Folder::with("a\"b.m", text);
-    let ran = folder.run(&["graph", "a\"b.m", "--out", "g.dot"]);
-    if ran.code == 2 {
+    let output = folder.run(&["graph", "a\"b.m", "--out", "g.dot"]);
+    if output.code == 2 {
         // A name that the language rejects needs no quotes.
         folder.write("a\"b.m", &text.replace("\\\"", "'"));
         assert_eq!(folder.run(&["graph", "a\"b.m", "--out", "g.dot"]).code, 0);
@@ -58,40 +58,48 @@ fn a_graph_with_too_many_states_is_rejected() {
         "count.dve",
         "int x; process P { state a; init a; trans a -> a { guard x < 900; effect x = x + 1; }; } system async;",
     );
-    let ran = folder.run(&["graph", "count.dve"]);
+    let output = folder.run(&["graph", "count.dve"]);
     let told = "error: count.dve has more than 500 states, too many to be drawn\n  help: --max-states N draws more; `spillway check count.dve --keep-going` counts them\n";
-    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", told));
     assert_eq!(folder.run(&["graph", "count.dve", "--max-states", "901"]).code, 0);
-    let ran = folder.run(&["graph", "count.dve", "--max-states", "901", "--out", "no/such.dot"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.starts_with("error: cannot write the graph no/such.dot: "), "{}", ran.err);
+    let output = folder.run(&["graph", "count.dve", "--max-states", "901", "--out", "no/such.dot"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output.err.starts_with("error: cannot write the graph no/such.dot: "),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
 fn completions_and_manual_pages_have_every_command() {
     let folder = Folder::with("file", "");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let ran = folder.run(&["completions", shell]);
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let output = folder.run(&["completions", shell]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
         assert!(
-            ["check", "resume", "--keep-going", "report"].iter().all(|it| ran.out.contains(it)),
+            ["check", "resume", "--keep-going", "report"].iter().all(|it| output.out.contains(it)),
             "{shell}"
         );
     }
-    let ran = folder.run(&["man"]);
-    assert!(ran.code == 0 && ran.out.contains(".TH spillway 1") && ran.out.contains("Exit codes"));
-    let ran = folder.run(&["man", "--out", "pages"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    let output = folder.run(&["man"]);
+    assert!(
+        output.code == 0
+            && output.out.contains(".TH spillway 1")
+            && output.out.contains("Exit codes")
+    );
+    let output = folder.run(&["man", "--out", "pages"]);
+    assert_eq!((output.code, output.out.as_str()), (0, ""));
     let told =
         "wrote a page for each command to pages; `man -l pages/spillway.1` shows the first\n";
-    assert_eq!(ran.err, told);
+    assert_eq!(output.err, told);
     let check = std::fs::read_to_string(folder.path("pages/spillway-check.1")).unwrap();
     assert!(check.contains("memory"));
-    let ran = folder.run(&["man", "--out", "file/pages"]);
+    let output = folder.run(&["man", "--out", "file/pages"]);
     assert!(
-        ran.code == 2 && ran.err.starts_with("error: cannot write file/pages: "),
+        output.code == 2 && output.err.starts_with("error: cannot write file/pages: "),
         "{}",
-        ran.err
+        output.err
     );
 }
 
@@ -105,9 +113,9 @@ fn counterexamples_are_exported_as_itf_csv_and_diagrams() {
     let folder = Folder::with("passed.pml", PASSED);
     assert_eq!(folder.run(&["check", "passed.pml", "--reduce", "none", "--dir", "d"]).code, 1);
     let trace = |format: &str| {
-        let ran = folder.run(&["trace", "d", "--as", format]);
-        assert_eq!((ran.code, ran.err.as_str()), (1, ""));
-        ran.out
+        let output = folder.run(&["trace", "d", "--as", format]);
+        assert_eq!((output.code, output.err.as_str()), (1, ""));
+        output.out
     };
     let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
     assert_eq!(told["#meta"]["format"], "ITF");
@@ -150,9 +158,9 @@ fn models_without_processes_have_diagrams_of_changes() {
 rule \"up\" x < 3 ==> begin x := x + 1; end; invariant \"low\" x < 2;",
     );
     assert_eq!(folder.run(&["check", "lone.m", "--dir", "d"]).code, 1);
-    let ran = folder.run(&["trace", "d", "--as", "plantuml"]);
+    let output = folder.run(&["trace", "d", "--as", "plantuml"]);
     let part = "participant \"the model\" as p0\np0 -> p0 : 1 up: x: 0 -> 1\n";
-    assert!(ran.out.contains(part), "{}", ran.out);
+    assert!(output.out.contains(part), "{}", output.out);
     let told: serde_json::Value =
         serde_json::from_str(&folder.run(&["trace", "d", "--as", "itf"]).out).unwrap();
     let undefined = serde_json::json!({ "#unserializable": "undefined" });
@@ -162,9 +170,9 @@ rule \"up\" x < 3 ==> begin x := x + 1; end; invariant \"low\" x < 2;",
     );
     folder.write("fine.m", "var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> begin x := x + 1; end; rule x = 3 ==> begin x := 0; end;");
     assert_eq!(folder.run(&["check", "fine.m", "--dir", "f"]).code, 0);
-    let ran = folder.run(&["trace", "f", "--as", "csv"]);
+    let output = folder.run(&["trace", "f", "--as", "csv"]);
     let told = "error: no counterexample has been found\n";
-    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", told));
 }
 
 const ROUND: &str = "chan c = [1] of { byte };
@@ -179,9 +187,9 @@ fn lassos_are_exported_with_their_cycle() {
     let runs = ["check", "round.pml", "--ltl", "<> (n == 2)", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&runs).code, 1);
     let trace = |format: &str| {
-        let ran = folder.run(&["trace", "d", "--as", format]);
-        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
-        ran.out
+        let output = folder.run(&["trace", "d", "--as", format]);
+        assert_eq!((output.code, output.err.as_str()), (1, ""), "{}", output.out);
+        output.out
     };
     let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
     let states = told["states"].as_array().unwrap();
@@ -214,7 +222,7 @@ fn lassos_are_exported_with_their_cycle() {
     assert_eq!(told["states"].as_array().unwrap().last().unwrap()["c"], serde_json::json!([1]));
     let runs = ["check", "round.pml", "--ltl", "[] (n < 2)", "--dir", "held"];
     assert_eq!(folder.run(&runs).code, 0);
-    let ran = folder.run(&["trace", "held", "--as", "itf"]);
+    let output = folder.run(&["trace", "held", "--as", "itf"]);
     let told = "error: no counterexample has been found\n";
-    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", told));
 }

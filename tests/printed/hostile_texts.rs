@@ -59,12 +59,12 @@ fn assert_inert(what: &str, text: &str) {
 /// Runs a command, and asserts that its output has no terminal controls.
 #[track_caller]
 fn run_inert(folder: &Folder, args: &[&str]) -> String {
-    let ran = folder.run(args);
+    let output = folder.run(args);
     let what = format!("{args:?}");
-    assert_inert(&what, &ran.out);
-    assert_inert(&what, &ran.err);
-    assert!(!(ran.out.clone() + &ran.err).contains("panicked"), "{what}: {}", ran.err);
-    ran.out
+    assert_inert(&what, &output.out);
+    assert_inert(&what, &output.err);
+    assert!(!(output.out.clone() + &output.err).contains("panicked"), "{what}: {}", output.err);
+    output.out
 }
 
 /// Reads a file, and asserts that it has no terminal controls.
@@ -251,9 +251,10 @@ fn suggested_commands_are_quoted_for_a_shell() {
     let name = "it's $(touch evil) a.m";
     let folder = Folder::with(name, &murphi());
     let dir = "d $(touch evil)'";
-    let ran = folder.run(&["check", name, "--max-states", "1", "--reduce", "none", "--dir", dir]);
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    let advised = ran.err.split('`').nth(1).unwrap();
+    let output =
+        folder.run(&["check", name, "--max-states", "1", "--reduce", "none", "--dir", dir]);
+    assert_eq!(output.code, 3, "{}", output.err);
+    let advised = output.err.split('`').nth(1).unwrap();
     let command = advised.replacen("spillway", env!("CARGO_BIN_EXE_spillway"), 1);
     let again = std::process::Command::new("sh")
         .args(["-c", &command])

@@ -20,9 +20,9 @@ system async;
 ";
 
 fn counterexample(folder: &Folder, args: &[&str]) -> serde_json::Value {
-    let ran = folder.run(args);
-    assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
-    let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let output = folder.run(args);
+    assert_eq!((output.code, output.err.as_str()), (1, ""), "{}", output.out);
+    let told: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     told["hunts"][0]["counterexample"].clone()
 }
 
@@ -56,10 +56,14 @@ fn each_strategy_finds_the_violation() {
 #[test]
 fn a_hunt_ends_at_its_limits_without_a_proof() {
     let folder = Folder::with("wide.dve", WIDE);
-    let ran = folder.run(&["hunt", "wide.dve", "--max-time", "300ms", "--threads", "2"]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("; this is not a proof\n"), "{}", ran.out);
-    assert!(ran.out.contains("  ended    at the time limit, or by a signal\n"), "{}", ran.out);
+    let output = folder.run(&["hunt", "wide.dve", "--max-time", "300ms", "--threads", "2"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("; this is not a proof\n"), "{}", output.out);
+    assert!(
+        output.out.contains("  ended    at the time limit, or by a signal\n"),
+        "{}",
+        output.out
+    );
     for threads in ["1", "3"] {
         let args = ["hunt", "wide.dve", "--walks", "100", "--threads", threads, "--json"];
         let told: serde_json::Value = serde_json::from_str(&folder.run(&args).out).unwrap();

@@ -77,21 +77,21 @@ impl Folder {
         let answers = std::fs::File::open(self.path("answers")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
         command.stdin(answers);
-        let ran = command
+        let output = command
             .current_dir(&self.0)
             .env("TMPDIR", self.path("tmp"))
             .args(args)
             .output()
             .unwrap();
-        let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
-        CommandOutput { code: ran.status.code().unwrap(), out, err }
+        let [out, err] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        CommandOutput { code: output.status.code().unwrap(), out, err }
     }
 
     /// Asserts the exit code and the standard output, with times and sizes masked, and an empty standard error.
     #[track_caller]
     fn assert_prints(&self, args: &[&str], code: i32, expected: &str) {
-        let ran = self.run(args);
-        assert_eq!(masked::masked(&ran.out) + "\n", expected, "{}", ran.out);
-        assert_eq!((ran.err.as_str(), ran.code), ("", code));
+        let output = self.run(args);
+        assert_eq!(masked::masked(&output.out) + "\n", expected, "{}", output.out);
+        assert_eq!((output.err.as_str(), output.code), ("", code));
     }
 }

@@ -24,8 +24,8 @@ fn read(folder: &Folder, name: &str) -> String {
 fn junit_has_a_case_for_each_property() {
     let folder = Folder::with("low.m", LOW);
     let all = ["check", "low.m", "--keep-going", "--no-trace", "--junit", "all.xml"];
-    let ran = folder.run(&all);
-    assert_eq!((ran.code, ran.err.as_str()), (1, "wrote all.xml\n"));
+    let output = folder.run(&all);
+    assert_eq!((output.code, output.err.as_str()), (1, "wrote all.xml\n"));
     let xml = read(&folder, "all.xml");
     for part in [
         "<testsuite name=\"low.m\" tests=\"4\" skipped=\"0\" errors=\"0\" failures=\"2\"",
@@ -67,9 +67,13 @@ fn junit_has_a_case_for_each_property() {
     let xml = read(&folder, "open.xml");
     assert_eq!(xml.matches("<skipped message=\"the search is not complete\"").count(), 4, "{xml}");
     assert!(!xml.contains("<failure"), "{xml}");
-    let ran = folder.run(&["check", "low.m", "--junit", "no/such/folder.xml"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("cannot write the JUnit file no/such/folder.xml"), "{}", ran.err);
+    let output = folder.run(&["check", "low.m", "--junit", "no/such/folder.xml"]);
+    assert_eq!(output.code, 2);
+    assert!(
+        output.err.contains("cannot write the JUnit file no/such/folder.xml"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -108,8 +112,12 @@ fn sarif_has_a_rule_for_each_property_and_a_code_flow() {
     let notes = told["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
     assert_eq!(notes[0]["message"]["text"], "invariant: whole: the search ended at a violation");
     assert_eq!(notes.len(), 3);
-    let ran = folder.run(&["check", "low.m", "--sarif", "no/such/folder.sarif"]);
-    assert!(ran.err.contains("cannot write the SARIF file no/such/folder.sarif"), "{}", ran.err);
+    let output = folder.run(&["check", "low.m", "--sarif", "no/such/folder.sarif"]);
+    assert!(
+        output.err.contains("cannot write the SARIF file no/such/folder.sarif"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -143,8 +151,8 @@ fn temporal_properties_have_cases_and_unchecked_ones_are_skipped() {
     assert!(xml.contains("<skipped message=\"it was not checked\""), "{xml}");
     // The formula holds for runs without errors, and errors are checked next.
     let own = ["check", "mixed.pml", "--junit", "own.xml", "--no-trace"];
-    let ran = folder.run(&own);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    let output = folder.run(&own);
+    assert_eq!(output.code, 1, "{}", output.err);
     let xml = read(&folder, "own.xml");
     assert!(xml.contains("tests=\"3\" skipped=\"1\" errors=\"0\" failures=\"1\""), "{xml}");
     let (_, case) = xml.split_once("<testcase name=\"ltl: small\"").unwrap();
@@ -260,9 +268,11 @@ fn unchecked_properties_are_failures_with_strict() {
 fn an_unreadable_model_is_reported_in_each_file() {
     let folder = Folder::with("bad.pml", "byte x;\nactive proctype P() { x = = 1 }\n");
     let files = ["--junit", "e.xml", "--sarif", "e.sarif"];
-    let ran = folder.run(&[&["check", "bad.pml"][..], &files].concat());
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert!(ran.err.starts_with("bad.pml:2:27: error: ") && ran.err.ends_with("wrote e.sarif\n"));
+    let output = folder.run(&[&["check", "bad.pml"][..], &files].concat());
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    assert!(
+        output.err.starts_with("bad.pml:2:27: error: ") && output.err.ends_with("wrote e.sarif\n")
+    );
     let xml = read(&folder, "e.xml");
     for part in [
         "tests=\"1\" skipped=\"0\" errors=\"1\" failures=\"0\"",
@@ -311,8 +321,8 @@ fn notify_runs_a_command_with_the_result_in_variables() {
     let folder = Folder::with("low.m", LOW);
     let notify = "echo \"$SPILLWAY_VERDICT $SPILLWAY_EXIT_CODE $SPILLWAY_MODEL $SPILLWAY_DIR, $SPILLWAY_ERROR\" > told";
     let told = |args: &[&str], expected: &str| {
-        let ran = folder.run(&[args, &["--notify", notify]].concat());
-        assert_eq!(read(&folder, "told"), expected, "{}", ran.err);
+        let output = folder.run(&[args, &["--notify", notify]].concat());
+        assert_eq!(read(&folder, "told"), expected, "{}", output.err);
     };
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
     told(&stopped, "incomplete 3 low.m d, \n");
@@ -342,17 +352,17 @@ fn notify_runs_a_command_with_the_result_in_variables() {
     assert_eq!(folder.run(&["resume", &dir]).code, 1);
     assert_eq!(read(&folder, "told"), "\n");
     assert!(!std::path::Path::new(&dir).exists());
-    let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exit 7"]);
-    assert_eq!(ran.code, 1);
-    assert!(ran.err.ends_with("warning: the command of --notify failed: exit status: 7\n"));
+    let output = folder.run(&["check", "low.m", "--no-trace", "--notify", "exit 7"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.ends_with("warning: the command of --notify failed: exit status: 7\n"));
 }
 
 #[test]
 fn the_notify_command_reads_the_summary() {
     let folder = Folder::with("low.m", LOW);
     let summary = |args: &[&str]| {
-        let ran = folder.run(&[args, &["--notify", "cat > told"]].concat());
-        (ran.out, read(&folder, "told"))
+        let output = folder.run(&[args, &["--notify", "cat > told"]].concat());
+        (output.out, read(&folder, "told"))
     };
     let (out, told) = summary(&["check", "low.m", "--no-trace"]);
     assert!(
@@ -368,8 +378,8 @@ fn the_notify_command_reads_the_summary() {
     let (_, told) = summary(&["check", "absent.m"]);
     assert!(told.starts_with("error: cannot read the model absent.m: "), "{told}");
     // A command that does not read its input is not waited for.
-    let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exec 0<&-; exit 0"]);
-    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let output = folder.run(&["check", "low.m", "--no-trace", "--notify", "exec 0<&-; exit 0"]);
+    assert_eq!((output.code, output.err.as_str()), (1, ""));
 }
 
 #[test]
@@ -385,20 +395,21 @@ fn a_resumed_search_writes_the_output_files() {
     for file in std::fs::read_dir(folder.path("d")).unwrap().map(Result::unwrap) {
         std::fs::copy(file.path(), folder.path("copy").join(file.file_name())).unwrap();
     }
-    let ran = folder.run(&["resume", "copy", "--no-trace", "--junit", "own.xml"]);
-    assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("note: the directory is not from this machine, so its flags for output are ignored: --report "), "{}", ran.err);
+    let output = folder.run(&["resume", "copy", "--no-trace", "--junit", "own.xml"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("note: the directory is not from this machine, so its flags for output are ignored: --report "), "{}", output.err);
     assert!(
-        ran.err.contains("r.sarif; repeat those that you need\n") && !ran.err.contains("--junit"),
+        output.err.contains("r.sarif; repeat those that you need\n")
+            && !output.err.contains("--junit"),
         "{}",
-        ran.err
+        output.err
     );
     assert!(folder.path("own.xml").exists() && !names.iter().any(|it| folder.path(it).exists()));
     // Files are written to the path of the first session, whatever the current folder.
-    let ran = folder.run(&["resume", "d", "--no-trace"]);
-    assert_eq!(ran.code, 1);
+    let output = folder.run(&["resume", "d", "--no-trace"]);
+    assert_eq!(output.code, 1);
     for name in names {
-        assert!(ran.err.contains(&format!("/{name}\n")), "{}", ran.err);
+        assert!(output.err.contains(&format!("/{name}\n")), "{}", output.err);
         assert!(read(&folder, name).contains("low"), "{name}");
     }
     // The same holds for a liveness check.
@@ -421,9 +432,9 @@ fn new_models_are_verified_and_fail_as_documented() {
     ] {
         let said = format!("wrote {file}; `spillway check {file}` checks it\n");
         folder.assert_prints(&["new", language], 0, &said);
-        let ran = folder.run(&["check", file]);
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-        assert!(ran.out.contains("verified: "), "{}", ran.out);
+        let output = folder.run(&["check", file]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+        assert!(output.out.contains("verified: "), "{}", output.out);
         let text = read(&folder, file);
         assert!(text.contains(&format!("spillway check {file}")) && !text.contains("NAME"));
         assert!(text.contains(out), "{text}");
@@ -431,19 +442,23 @@ fn new_models_are_verified_and_fail_as_documented() {
         folder.write(file, &text);
         assert_eq!(folder.run(&["check", file]).code, 1, "{text}");
     }
-    let ran = folder.run(&["new", "murphi", "taken.m"]);
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert_eq!(ran.err, "error: taken.m already exists\n  help: use another file name\n");
+    let output = folder.run(&["new", "murphi", "taken.m"]);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    assert_eq!(output.err, "error: taken.m already exists\n  help: use another file name\n");
     assert_eq!(read(&folder, "taken.m"), LOW);
-    let ran = folder.run(&["new", "dve", "no/such.dve"]);
-    assert!(ran.err.starts_with("error: cannot write the model no/such.dve: "), "{}", ran.err);
+    let output = folder.run(&["new", "dve", "no/such.dve"]);
+    assert!(
+        output.err.starts_with("error: cannot write the model no/such.dve: "),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
 fn doctor_reports_the_machine_and_suggests_flags() {
     let folder = Folder::with("low.m", LOW);
-    let ran = folder.run(&["doctor", "--dir", "."]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let output = folder.run(&["doctor", "--dir", "."]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
     for part in [
         "  limits   ",
         " open files, files of unlimited size\n",
@@ -457,16 +472,16 @@ fn doctor_reports_the_machine_and_suggests_flags() {
         "  flags    spillway check MODEL --memory ",
         " --dir ./NAME --disk-limit",
     ] {
-        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+        assert!(output.out.contains(part), "{part}: {}", output.out);
     }
     // No test file remains. No file is created if the folder is missing.
     let names = std::fs::read_dir(folder.path("")).unwrap().map(|it| it.unwrap().file_name());
     assert!(!names.into_iter().any(|it| it.to_string_lossy().starts_with("spillway-doctor")));
-    let ran = folder.run(&["doctor", "--dir", "absent"]);
-    assert_eq!(ran.code, 2);
+    let output = folder.run(&["doctor", "--dir", "absent"]);
+    assert_eq!(output.code, 2);
     assert!(
-        ran.err.starts_with("error: cannot make a search directory in absent: "),
+        output.err.starts_with("error: cannot make a search directory in absent: "),
         "{}",
-        ran.err
+        output.err
     );
 }

@@ -55,8 +55,8 @@ fn all() -> Vec<String> {
 #[test]
 fn each_property_is_answered() {
     let folder = folder(&all());
-    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    let output = folder.run(&["check", "net.pnml", "--property", "file.xml"]);
+    assert_eq!(output.code, 1, "{}", output.err);
     let of_states = "\
 net.pnml: 4 questions: 2 true, 2 false
   true     small: in every reachable state
@@ -66,9 +66,9 @@ net.pnml: 4 questions: 2 true, 2 false
   most     most: 3
   most     both: 3
   found    2 violations in 4 states, 3 transitions, 4 levels, 1 deadlock; ";
-    assert!(ran.out.starts_with(of_states), "{}", ran.out);
-    assert!(!ran.out.contains("counterexample"), "{}", ran.out);
-    let rows: Vec<&str> = ran
+    assert!(output.out.starts_with(of_states), "{}", output.out);
+    assert!(!output.out.contains("counterexample"), "{}", output.out);
+    let rows: Vec<&str> = output
         .out
         .lines()
         .filter(|it| it.starts_with("  true") || it.starts_with("  false"))
@@ -80,13 +80,15 @@ net.pnml: 4 questions: 2 true, 2 false
 fn a_single_property_has_a_counterexample_and_a_directory() {
     let folder = folder(&all());
     let one = ["check", "net.pnml", "--property", "file.xml", "--question"];
-    let ran = folder.run(&[&one[..], &["smaller", "--dir", "d"]].concat());
+    let output = folder.run(&[&one[..], &["smaller", "--dir", "d"]].concat());
     let told = "here the invariant `smaller` of invariant smaller:1:1 does not hold";
-    assert!(ran.code == 1 && ran.out.contains(told), "{} {}", ran.out, ran.err);
+    assert!(output.code == 1 && output.out.contains(told), "{} {}", output.out, output.err);
     assert!(
-        ran.out.contains("net.pnml: 1 question: 0 true, 1 false\n  after    2 steps (shortest)\n"),
+        output
+            .out
+            .contains("net.pnml: 1 question: 0 true, 1 false\n  after    2 steps (shortest)\n"),
         "{}",
-        ran.out
+        output.out
     );
     // Commands on the directory report the property.
     let status = folder.run(&["status", "d"]);
@@ -96,13 +98,13 @@ fn a_single_property_has_a_counterexample_and_a_directory() {
         status.out
     );
     assert_eq!(folder.run(&["trace", "d"]).code, 1);
-    let ran = folder.run(&[&one[..], &["begins", "--json"]].concat());
-    let told: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((ran.code, &told["verdict"]), (0, &"verified".into()));
-    let ran = folder.run(
+    let output = folder.run(&[&one[..], &["begins", "--json"]].concat());
+    let told: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((output.code, &told["verdict"]), (0, &"verified".into()));
+    let output = folder.run(
         &[&one[..], &["dead", "--question", "most", "--question", "small", "--json"]].concat(),
     );
-    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let told: Value = serde_json::from_str(&output.out).unwrap();
     let answers: Vec<_> = told["answers"]
         .as_array()
         .unwrap()
@@ -121,7 +123,7 @@ fn a_single_property_has_a_counterexample_and_a_directory() {
         ("dead", Some(true), Some(3), None),
         ("most", None, None, Some(3)),
     ];
-    assert_eq!((ran.code, answers.as_slice()), (0, &expected[..]), "{}", ran.err);
+    assert_eq!((output.code, answers.as_slice()), (0, &expected[..]), "{}", output.err);
 }
 
 #[test]
@@ -130,14 +132,14 @@ fn a_search_ends_when_all_properties_are_answered() {
     let folder = folder(&small);
     let asked = ["check", "net.pnml", "--property", "file.xml", "--reduce", "none"];
     for (more, states, code) in [(&[][..], "2 states", 0), (&["--keep-going"], "4 states", 0)] {
-        let ran = folder.run(&[&asked[..], more].concat());
+        let output = folder.run(&[&asked[..], more].concat());
         let told = "net.pnml: 1 question: 1 true, 0 false\n  true     some: in a state after 1 step\n  found    ";
-        assert!(ran.out.starts_with(&format!("{told}{states}")), "{}", ran.out);
-        assert_eq!(ran.code, code);
+        assert!(output.out.starts_with(&format!("{told}{states}")), "{}", output.out);
+        assert_eq!(output.code, code);
     }
-    let ran = folder.run(&[&asked[..], &["--max-states", "1"]].concat());
+    let output = folder.run(&[&asked[..], &["--max-states", "1"]].concat());
     let told = "net.pnml: 1 question: 0 true, 0 false, 1 unknown so far\n  open     some: unknown so far\n";
-    assert!(ran.code == 3 && ran.out.starts_with(told), "{} {}", ran.out, ran.err);
+    assert!(output.code == 3 && output.out.starts_with(told), "{} {}", output.out, output.err);
 }
 
 #[test]
@@ -145,8 +147,13 @@ fn unsuitable_property_requests_are_rejected() {
     let folder = folder(&all());
     let asked = ["check", "net.pnml", "--property", "file.xml"];
     let refused = |args: &[&str], told: &str| {
-        let ran = folder.run(args);
-        assert!(ran.code == 2 && ran.err.contains(told), "{args:?}: {} {}", ran.out, ran.err);
+        let output = folder.run(args);
+        assert!(
+            output.code == 2 && output.err.contains(told),
+            "{args:?}: {} {}",
+            output.out,
+            output.err
+        );
     };
     let told = "--json needs a single search, but file.xml takes 3\n  help: --question NAME answers a single property";
     refused(&[&asked[..], &["--json"]].concat(), told);
@@ -179,8 +186,8 @@ fn values_prints_sums_of_variables() {
         ("y", "the model has no variable y with numbers"),
         ("x,", "expected names separated by commas, as in x,y"),
     ] {
-        let ran = folder.run(&["values", "d", "--sum", names]);
-        assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+        let output = folder.run(&["values", "d", "--sum", names]);
+        assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
     }
 }
 
@@ -198,8 +205,8 @@ fn a_net_is_drawn_with_its_tokens() {
     ] {
         assert!(drawn.out.contains(line), "{line} in {}", drawn.out);
     }
-    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    let output = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
+    assert_eq!(output.code, 1, "{}", output.err);
     // The last marking of the counterexample has no fireable transition.
     let drawn =
         folder.run(&["graph", "net.pnml", "--structure", "--from", "d", "--out", "net.dot"]);
@@ -210,6 +217,10 @@ fn a_net_is_drawn_with_its_tokens() {
         "{text}"
     );
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
-    let ran = folder.run(&["graph", "m.m", "--structure"]);
-    assert!(ran.code == 2 && ran.err.contains("--structure is for models in PNML"), "{}", ran.err);
+    let output = folder.run(&["graph", "m.m", "--structure"]);
+    assert!(
+        output.code == 2 && output.err.contains("--structure is for models in PNML"),
+        "{}",
+        output.err
+    );
 }

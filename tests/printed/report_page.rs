@@ -44,9 +44,9 @@ fn assert_self_contained(page: &str) {
 fn a_page_has_the_counterexample_the_statistics_and_the_model() {
     let folder = Folder::with("mixed.pml", MIXED);
     let args = ["check", "mixed.pml", "--reduce", "none", "--no-trace", "--report", "out.html"];
-    let ran = folder.run(&args);
-    assert_eq!((ran.code, ran.err.as_str()), (1, "wrote out.html\n"));
-    assert!(!ran.out.contains("counterexample in "), "{}", ran.out);
+    let output = folder.run(&args);
+    assert_eq!((output.code, output.err.as_str()), (1, "wrote out.html\n"));
+    assert!(!output.out.contains("counterexample in "), "{}", output.out);
     let page = read(&folder, "out.html");
     assert_self_contained(&page);
     for part in [
@@ -86,8 +86,8 @@ fn a_page_has_the_counterexample_the_statistics_and_the_model() {
 fn text_of_a_model_is_no_markup() {
     let name = "<img src=x onerror=alert(0)>.m";
     let folder = Folder::with(name, HOSTILE);
-    let ran = folder.run(&["report", name, "--out", "out.html"]);
-    assert_eq!((ran.code, ran.err.as_str()), (1, "wrote out.html\n"));
+    let output = folder.run(&["report", name, "--out", "out.html"]);
+    assert_eq!((output.code, output.err.as_str()), (1, "wrote out.html\n"));
     let page = read(&folder, "out.html");
     for tag in ["<img", "<b>", "<i ", "<!--", "</script><script>"] {
         assert!(!page.contains(tag), "{tag}");
@@ -109,9 +109,9 @@ fn unfinished_and_damaged_directories_have_a_page() {
     let page = read(&folder, "stopped.html");
     assert!(page.contains("The search was stopped; this is its state so far."));
     let report = |args: &[&str], code, said: &str| {
-        let ran = folder.run(&[&["report"], args].concat());
-        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{}", ran.err);
-        assert!(ran.err.contains(said), "{}", ran.err);
+        let output = folder.run(&[&["report"], args].concat());
+        assert_eq!((output.code, output.out.as_str()), (code, ""), "{}", output.err);
+        assert!(output.err.contains(said), "{}", output.err);
     };
     report(&["d"], 0, "wrote d.html");
     let page = read(&folder, "d.html");
@@ -234,7 +234,7 @@ fn the_size_of_a_page_is_bounded() {
     let count = "int x; int w; process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
         a -> a { guard w < 1; effect w = w + 1; }; } system async;";
     let folder = Folder::with("count.dve", &(count.to_owned() + &"\n".repeat(6000)));
-    let ran = folder.run(&[
+    let output = folder.run(&[
         "check",
         "count.dve",
         "--reduce",
@@ -243,7 +243,7 @@ fn the_size_of_a_page_is_bounded() {
         "--report",
         "out.html",
     ]);
-    assert_eq!(ran.code, 1);
+    assert_eq!(output.code, 1);
     let page = read(&folder, "out.html");
     assert!(page.len() < 2 << 20, "{}", page.len());
     assert!(page.contains("These are its first 5,000 lines."));
@@ -303,17 +303,17 @@ pub fn browser() -> Option<&'static str> {
 /// Opens a page in a browser for a number of milliseconds. Returns its title, which is JSON.
 #[track_caller]
 pub fn read_page_title(browser: &str, folder: &Folder, address: &str, time: u32) -> Value {
-    let ran = Command::new(browser)
+    let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
         .arg(format!("--virtual-time-budget={time}"))
         .arg(format!("--user-data-dir={}", folder.path("profile").display()))
         .arg(address)
         .output()
         .unwrap();
-    let shown = String::from_utf8_lossy(&ran.stdout);
+    let shown = String::from_utf8_lossy(&output.stdout);
     let title = shown.split("<title>").nth(1).and_then(|it| it.split("</title>").next());
     serde_json::from_str(title.unwrap_or_default()).unwrap_or_else(|error| {
-        panic!("{error}: {title:?} {}", String::from_utf8_lossy(&ran.stderr))
+        panic!("{error}: {title:?} {}", String::from_utf8_lossy(&output.stderr))
     })
 }
 
@@ -323,8 +323,8 @@ fn a_browser_steps_through_a_counterexample_by_keyboard() {
         return eprintln!("left out: there is no Chromium to open the page with");
     };
     let folder = Folder::with("mixed.pml", MIXED);
-    let ran = folder.run(&["check", "mixed.pml", "--reduce", "none", "--report", "out.html"]);
-    assert_eq!(ran.code, 1);
+    let output = folder.run(&["check", "mixed.pml", "--reduce", "none", "--report", "out.html"]);
+    assert_eq!(output.code, 1);
     let page = read(&folder, "out.html").replacen("<style>", &format!("{PROBE}<style>"), 1);
     folder.write("probed.html", &page);
     let address = format!("file://{}", folder.path("probed.html").display());
@@ -361,8 +361,8 @@ fn repeated_steps_are_folded_until_they_are_clicked() {
     };
     let count = "byte x; process P { state a; init a; assert a: x < 12; trans a -> a { effect x = x + 1; }; } system async;";
     let folder = Folder::with("count.dve", count);
-    let ran = folder.run(&["check", "count.dve", "--reduce", "none", "--report", "out.html"]);
-    assert_eq!(ran.code, 1);
+    let output = folder.run(&["check", "count.dve", "--reduce", "none", "--report", "out.html"]);
+    assert_eq!(output.code, 1);
     let page = read(&folder, "out.html").replacen("<style>", &format!("{FOLDS}<style>"), 1);
     folder.write("probed.html", &page);
     let address = format!("file://{}", folder.path("probed.html").display());

@@ -35,13 +35,13 @@ fn run_command(folder: &Folder, command: &str) -> String {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("exec 2>&1 </dev/null\n{command}")).current_dir(&folder.0);
     shell.env("PATH", std::env::join_paths(paths).unwrap()).env("TMPDIR", folder.path("tmp"));
-    let ran = shell.output().unwrap();
-    let out = String::from_utf8(ran.stdout).unwrap();
+    let output = shell.output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
     let out = out.replace(&folder.path("tmp").display().to_string(), "TMP");
     let out = out.replace(&folder.0.path().display().to_string(), "HERE");
     let mut lines: Vec<String> =
         masked(&out).lines().map(|it| unfigured(&mask_temporary_names(it))).collect();
-    if let Some(code @ 1..) = ran.status.code() {
+    if let Some(code @ 1..) = output.status.code() {
         lines.push(format!("=> {code}"));
     }
     lines.iter().flat_map(|it| [it, "\n"]).collect()

@@ -33,14 +33,19 @@ const ALL: [(&str, &str, &str); 5] = [
 #[test]
 fn all_properties_of_a_model_are_checked_by_default() {
     let folder = folder();
-    let ran = folder.run(&["check", "count.pml"]);
+    let output = folder.run(&["check", "count.pml"]);
     let summary = "count.pml: VIOLATED: 1 of 5 properties\n  violated ltl: below\n";
-    assert!(ran.code == 1 && ran.out.contains(summary), "{}", ran.out);
-    assert!(!ran.out.contains("NOT checked") && ran.err.is_empty(), "{}{}", ran.out, ran.err);
+    assert!(output.code == 1 && output.out.contains(summary), "{}", output.out);
+    assert!(
+        !output.out.contains("NOT checked") && output.err.is_empty(),
+        "{}{}",
+        output.out,
+        output.err
+    );
     let files = ["--junit", "j.xml", "--report", "r.html", "--sarif", "s.sarif"];
-    let ran = folder.run(&[&["check", "count.pml", "--json"][..], &files].concat());
-    let result: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((ran.code, &result["verdict"]), (1, &"violated".into()));
+    let output = folder.run(&[&["check", "count.pml", "--json"][..], &files].concat());
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((output.code, &result["verdict"]), (1, &"violated".into()));
     assert_eq!(verdicts(&result), ALL);
     assert_eq!(result["searches"].as_array().unwrap().len(), 4);
     let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
@@ -56,9 +61,9 @@ fn all_properties_of_a_model_are_checked_by_default() {
 fn the_command_line_selects_properties() {
     let folder = folder();
     let checked = |flags: &[&str], code: i32| {
-        let ran = folder.run(&[&["check", "count.pml", "--json"], flags].concat());
-        assert_eq!(ran.code, code, "{flags:?}: {}{}", ran.out, ran.err);
-        serde_json::from_str::<Value>(&ran.out).unwrap()
+        let output = folder.run(&[&["check", "count.pml", "--json"], flags].concat());
+        assert_eq!(output.code, code, "{flags:?}: {}{}", output.out, output.err);
+        serde_json::from_str::<Value>(&output.out).unwrap()
     };
     let two = checked(&["--ltl", "small", "--ltl", "[] (x < 9)"], 0);
     let names: Vec<&str> =
@@ -72,22 +77,22 @@ fn the_command_line_selects_properties() {
     // One property takes one search.
     assert_eq!(checked(&["--ltl", "small"], 0)["property"], "small");
 
-    let ran = folder.run(&["check", "count.pml", "--spin-trail", "t"]);
+    let output = folder.run(&["check", "count.pml", "--spin-trail", "t"]);
     let told = "error: --spin-trail needs a single search, but this check takes 4\n  help: --ltl NAME checks one property";
-    assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
     folder.write("plain.pml", "byte x; active proctype P() { x = 1 }\n");
-    let ran = folder.run(&["check", "plain.pml", "--ltl", "all"]);
+    let output = folder.run(&["check", "plain.pml", "--ltl", "all"]);
     let told =
         "error: plain.pml has no property of infinite runs\n  help: give a formula with --ltl";
-    assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
 }
 
 #[test]
 fn a_check_of_several_properties_is_resumed() {
     let folder = folder();
-    let ran = folder.run(&["check", "count.pml", "--dir", "d", "--max-states", "1"]);
+    let output = folder.run(&["check", "count.pml", "--dir", "d", "--max-states", "1"]);
     let summary = "count.pml: incomplete: 5 of 5 properties are not decided\n  open     deadlock";
-    assert!(ran.code == 3 && ran.out.contains(summary), "{}{}", ran.out, ran.err);
+    assert!(output.code == 3 && output.out.contains(summary), "{}{}", output.out, output.err);
     // The directory suffices: the model's file is changed, and one search had not begun.
     folder.write("count.pml", "changed");
     std::fs::remove_dir_all(folder.path("d/2-ltl")).unwrap();
@@ -97,9 +102,9 @@ fn a_check_of_several_properties_is_resumed() {
         "{}",
         status.out
     );
-    let ran = folder.run(&["resume", "d", "--json"]);
-    let result: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((ran.code, verdicts(&result)), (1, ALL.to_vec()), "{}", ran.err);
+    let output = folder.run(&["resume", "d", "--json"]);
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((output.code, verdicts(&result)), (1, ALL.to_vec()), "{}", output.err);
     let traced = folder.run(&["trace", "d/3-ltl"]);
     assert!(
         traced.code == 1 && traced.out.starts_with("counterexample in count.pml: below"),
@@ -107,13 +112,13 @@ fn a_check_of_several_properties_is_resumed() {
         traced.out
     );
     for command in [&["trace", "d"][..], &["status", "d", "--json"], &["values", "d"]] {
-        let ran = folder.run(command);
+        let output = folder.run(command);
         let told = "error: d holds a check of several searches: 0-states, 1-ltl, 2-ltl, 3-ltl\n  help: give the directory of one of them, such as d/0-states";
-        assert!(ran.code == 2 && ran.err.contains(told), "{command:?}: {}", ran.err);
+        assert!(output.code == 2 && output.err.contains(told), "{command:?}: {}", output.err);
     }
     folder.write("count.pml", COUNTER);
-    let ran = folder.run(&["check", "count.pml", "--dir", "d"]);
-    assert_eq!(ran.code, 2, "{}", ran.out);
+    let output = folder.run(&["check", "count.pml", "--dir", "d"]);
+    assert_eq!(output.code, 2, "{}", output.out);
 }
 
 #[test]
@@ -122,7 +127,7 @@ fn all_properties_hold() {
         "count.pml",
         &COUNTER.replace("ltl below", "ltl least").replace("x < 3) }\n", "x < 4) }\n"),
     );
-    let ran = folder.run(&["check", "count.pml"]);
+    let output = folder.run(&["check", "count.pml"]);
     let summary = "count.pml: verified: all 5 properties hold\n  verified deadlock: ";
-    assert!(ran.code == 0 && ran.out.contains(summary), "{}{}", ran.out, ran.err);
+    assert!(output.code == 0 && output.out.contains(summary), "{}{}", output.out, output.err);
 }

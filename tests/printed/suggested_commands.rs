@@ -13,9 +13,10 @@ fn suggested_commands(out: &str) -> Vec<String> {
 fn run_in_shell(folder: &Folder, line: &str, dir: &str) -> CommandOutput {
     let spillway = env!("CARGO_BIN_EXE_spillway");
     let line = line.replace("spillway ", &format!("{spillway} ")).replace("DIR", dir);
-    let ran = Command::new("sh").args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
-    let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
-    CommandOutput { code: ran.status.code().unwrap(), out, err }
+    let output =
+        Command::new("sh").args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    CommandOutput { code: output.status.code().unwrap(), out, err }
 }
 
 const LIMIT: &str = "byte x;
@@ -59,11 +60,11 @@ fn suggested_commands_work_as_printed() {
     .into_iter()
     .enumerate()
     {
-        let ran = folder.run(args);
-        assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
-        let lines = suggested_commands(&ran.out);
+        let output = folder.run(args);
+        assert_eq!(output.code, 1, "{args:?}: {}", output.err);
+        let lines = suggested_commands(&output.out);
         let count = usize::from(has_chart) + 2 * usize::from(has_walk);
-        assert_eq!(lines.len(), count, "{args:?}: {}", ran.out);
+        assert_eq!(lines.len(), count, "{args:?}: {}", output.out);
         if has_chart {
             let shown = run_in_shell(&folder, &lines[0], "");
             assert!(
@@ -93,11 +94,11 @@ fn suggested_commands_work_as_printed() {
             assert_eq!(lines.len(), 2, "{}", kept.out);
             assert_eq!(lines[0].ends_with(" --msc"), has_chart, "{}", kept.out);
             for line in lines {
-                let ran = run_in_shell(&folder, &line, "");
+                let output = run_in_shell(&folder, &line, "");
                 assert!(
-                    ran.code < 2 && !ran.out.contains("the chart is empty"),
+                    output.code < 2 && !output.out.contains("the chart is empty"),
                     "{line}: {}",
-                    ran.err
+                    output.err
                 );
             }
             // `status` suggests the same commands.
@@ -115,17 +116,25 @@ fn suggested_commands_work_as_printed() {
 #[test]
 fn msc_prints_a_chart() {
     let folder = Folder::with("lim.pml", LIMIT);
-    let ran =
+    let output =
         folder.run(&["check", "lim.pml", "-DLIM=5", "--no-claim", "--reduce", "none", "--msc"]);
-    assert!(ran.code == 1 && ran.out.contains("\n step  P[0]\n    1  x < LIM\n"), "{}", ran.out);
-    assert!(!suggested_commands(&ran.out).iter().any(|it| it.ends_with("--msc")), "{}", ran.out);
+    assert!(
+        output.code == 1 && output.out.contains("\n step  P[0]\n    1  x < LIM\n"),
+        "{}",
+        output.out
+    );
+    assert!(
+        !suggested_commands(&output.out).iter().any(|it| it.ends_with("--msc")),
+        "{}",
+        output.out
+    );
     for other in ["--json", "--no-trace", "--unfolded"] {
-        let ran = folder.run(&["check", "lim.pml", "-DLIM=5", "--msc", other]);
-        assert!(ran.code == 2 && ran.err.contains("cannot be used with"), "{}", ran.err);
+        let output = folder.run(&["check", "lim.pml", "-DLIM=5", "--msc", other]);
+        assert!(output.code == 2 && output.err.contains("cannot be used with"), "{}", output.err);
     }
     folder.write("fine.pml", "byte x; active proctype P() { x = 1 }");
-    let ran = folder.run(&["check", "fine.pml", "--msc"]);
-    assert!(ran.code == 0 && suggested_commands(&ran.out).is_empty(), "{}", ran.out);
+    let output = folder.run(&["check", "fine.pml", "--msc"]);
+    assert!(output.code == 0 && suggested_commands(&output.out).is_empty(), "{}", output.out);
 }
 
 /// SPIN's command has the macros, too.
@@ -134,9 +143,9 @@ fn the_suggested_spin_command_replays_the_trail() {
     let folder = Folder::with("lim.pml", LIMIT);
     let args =
         ["check", "lim.pml", "-DLIM=5", "--no-claim", "--no-trace", "--spin-trail", "a trail"];
-    let ran = folder.run(&args);
+    let output = folder.run(&args);
     let told = "wrote a trail; `spin -DLIM=5 -t -p -k 'a trail' lim.pml` replays it\n";
-    assert_eq!((ran.code, ran.err.as_str()), (1, told));
+    assert_eq!((output.code, output.err.as_str()), (1, told));
     let command = told.split('`').nth(1).unwrap();
     if Command::new("spin").arg("-V").output().is_err() {
         return eprintln!("left out: there is no SPIN");

@@ -70,8 +70,12 @@ fn channels_and_dynamic_processes_have_values() {
     assert_eq!(rows, expected, "{out}");
     let out = folder.run(&["values", "d", "--sum", "W[].mine,seen"]).out;
     assert!(out.ends_with("  W[].mine + seen  0 to 4\n"), "{out}");
-    let ran = folder.run(&["values", "d", "--sum", "c"]);
-    assert!(ran.err.contains("error: the model has no variable c with numbers\n"), "{}", ran.err);
+    let output = folder.run(&["values", "d", "--sum", "c"]);
+    assert!(
+        output.err.contains("error: the model has no variable c with numbers\n"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -91,8 +95,8 @@ fn values_changed_by_a_reduction_are_marked() {
     // The counterexample has the original value.
     folder.write("late.pml", &PASSED.replace("one?_", "one?_; assert(seen < 2)"));
     let check = ["check", "late.pml", "--no-deadlock", "--reduce", "dead", "--dir", "l"];
-    let ran = folder.run(&check);
-    assert!(ran.code == 1 && ran.out.contains("lastval: 0 -> 1"), "{}", ran.out);
+    let output = folder.run(&check);
+    assert!(output.code == 1 && output.out.contains("lastval: 0 -> 1"), "{}", output.out);
     let json: Value =
         serde_json::from_str(&folder.run(&["values", "l", "--json", "--sum", "lastval"]).out)
             .unwrap();
@@ -135,22 +139,27 @@ fn directories_without_states_are_rejected_with_a_reason() {
     ];
     for (flags, dir, told) in cases {
         folder.run(&[&check[..], flags].concat());
-        let ran = folder.run(&["values", dir]);
-        assert!(ran.code == 2 && ran.err.contains(told), "{told}: {} {}", ran.out, ran.err);
+        let output = folder.run(&["values", dir]);
+        assert!(
+            output.code == 2 && output.err.contains(told),
+            "{told}: {} {}",
+            output.out,
+            output.err
+        );
     }
     folder
         .write("p.pml", "byte x; active proctype P() { do :: x < 200 -> x++ :: x > 0 -> x-- od }");
     let runs = ["check", "p.pml", "--ltl", "[]<> (x > 200)", "--dir", "r"];
     folder.run(&runs);
-    let ran = folder.run(&["values", "r"]);
+    let output = folder.run(&["values", "r"]);
     let told = "a search for infinite runs stores states of the product with an automaton\n  help: `spillway check MODEL --dir DIR` stores those of the model\n";
-    assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
+    assert!(output.code == 2 && output.err.contains(told), "{} {}", output.out, output.err);
     folder.write("q.pml", "byte x; active proctype P() { do :: x < 20 -> x++ :: x > 0 -> x-- od } never { do :: x > 30 -> break :: else od }");
     let claimed = ["check", "q.pml", "--claim", "never_0", "--only", "claim", "--dir", "n"];
     folder.run(&claimed);
-    let ran = folder.run(&["values", "n"]);
+    let output = folder.run(&["values", "n"]);
     let told =
         "the states of this search cannot be read: it stores states of a product with a claim";
-    assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
+    assert!(output.code == 2 && output.err.contains(told), "{} {}", output.out, output.err);
     assert!(folder.run(&["values", "absent"]).code == 2);
 }

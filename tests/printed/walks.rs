@@ -18,17 +18,17 @@ system async;
 /// Asserts the exit code and output of a command with this input.
 #[track_caller]
 fn assert_answers(folder: &Folder, args: &[&str], typed: &str, (code, expected): (i32, &str)) {
-    let ran = folder.run_with_input(args, typed);
-    assert_eq!(ran.out, expected, "{}", ran.out);
-    assert_eq!((ran.err.as_str(), ran.code), ("", code));
+    let output = folder.run_with_input(args, typed);
+    assert_eq!(output.out, expected, "{}", output.out);
+    assert_eq!((output.err.as_str(), output.code), ("", code));
 }
 
 /// Asserts that a command fails with this message.
 #[track_caller]
 fn assert_fails(folder: &Folder, args: &[&str], expected: &str) {
-    let ran = folder.run(args);
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert_eq!(ran.err, expected, "{}", ran.err);
+    let output = folder.run(args);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    assert_eq!(output.err, expected, "{}", output.err);
 }
 
 #[test]
@@ -138,19 +138,19 @@ active proctype Q() { y = 3 }
     let folder = Folder::with("failing.pml", model);
     let mut seen = std::collections::BTreeSet::new();
     for seed in 1..=20 {
-        let ran = folder.run(&["simulate", "failing.pml", "--seed", &seed.to_string()]);
-        let steps = ran.out.lines().filter(|it| it.starts_with("    ") && it.contains("]: "));
+        let output = folder.run(&["simulate", "failing.pml", "--seed", &seed.to_string()]);
+        let steps = output.out.lines().filter(|it| it.starts_with("    ") && it.contains("]: "));
         let steps: Vec<&str> = steps.map(|it| it[7..].trim_start()).collect();
         assert_eq!(
-            (ran.code, steps.last()),
+            (output.code, steps.last()),
             (1, Some(&"P[0]: x = 1; assert(x == 0)")),
             "{}",
-            ran.out
+            output.out
         );
         assert!(
-            ran.out.ends_with("assert: (x == 0) (failing.pml:2:39)\n       with x = 1\n"),
+            output.out.ends_with("assert: (x == 0) (failing.pml:2:39)\n       with x = 1\n"),
             "{}",
-            ran.out
+            output.out
         );
         seen.insert(steps.len());
     }
@@ -167,29 +167,34 @@ fn an_interactive_walk_repeats_the_last_answer_at_an_empty_line() {
         "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }, a -> a { guard y < 200; effect y = y + 1; }; } system async;",
     );
     let typed = format!("l\n0\n{}9\n\nb\n\nq\n", "\n".repeat(59));
-    let ran = folder.run_with_input(&["simulate", "two.dve", "-i"], &typed);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("   60  P.a -> a\n       x: 59 -> 60\n"), "{}", ran.out);
+    let output = folder.run_with_input(&["simulate", "two.dve", "-i"], &typed);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("   60  P.a -> a\n       x: 59 -> 60\n"), "{}", output.out);
     // An invalid answer is not repeated; the last step is.
     assert!(
-        ran.out
+        output
+            .out
             .contains("there is no step `9`; the steps are 0 to 1 (`help` lists the commands)\n"),
         "{}",
-        ran.out
+        output.out
     );
-    assert!(ran.out.contains("       x: 60 -> 61\n"), "{}", ran.out);
-    assert!(ran.out.contains("back to step 60\n") && ran.out.contains("back to step 59\n"));
+    assert!(output.out.contains("       x: 60 -> 61\n"), "{}", output.out);
+    assert!(output.out.contains("back to step 60\n") && output.out.contains("back to step 59\n"));
     let listed = "       [0] P.a -> a    two.dve:1:52\n";
-    let before = ran.out.split("    1  P.a -> a\n").next().unwrap();
+    let before = output.out.split("    1  P.a -> a\n").next().unwrap();
     assert_eq!(before.matches(listed).count(), 2, "{before}");
     // `--steps` ends the walk; random walks take twenty steps by default.
-    let ran = folder.run_with_input(&["simulate", "two.dve", "-i", "--steps", "2"], "0\n\n\n\n");
+    let output = folder.run_with_input(&["simulate", "two.dve", "-i", "--steps", "2"], "0\n\n\n\n");
     let end = "    2  P.a -> a\n       x: 1 -> 2\nthe walk ends here, as --steps says\n";
-    assert!(ran.out.ends_with(end), "{}", ran.out);
+    assert!(output.out.ends_with(end), "{}", output.out);
     folder.write("ring.dve", RING);
-    let ran = folder.run_with_input(&["simulate", "ring.dve", "-i"], "0\n");
-    assert!(ran.out.contains("\nstep 0, or a command (h: help):    20  P.a -> a\n"), "{}", ran.out);
-    assert!(ran.code == 0 && ran.out.matches("step 0, or a").count() == 2, "{}", ran.out);
+    let output = folder.run_with_input(&["simulate", "ring.dve", "-i"], "0\n");
+    assert!(
+        output.out.contains("\nstep 0, or a command (h: help):    20  P.a -> a\n"),
+        "{}",
+        output.out
+    );
+    assert!(output.code == 0 && output.out.matches("step 0, or a").count() == 2, "{}", output.out);
 }
 
 #[test]
@@ -285,15 +290,19 @@ fn a_walk_that_cannot_start_has_one_message() {
         "error: there is no state after step 3: the counterexample in defined has 2 steps\n  \
          help: `--from defined:2` starts at its end\n",
     );
-    let ran = folder.run(&["simulate", "counts.pml", "--from", "d", "--no-claim"]);
-    assert!(ran.code == 2 && ran.err.contains("cannot be used with '--no-claim'"), "{}", ran.err);
+    let output = folder.run(&["simulate", "counts.pml", "--from", "d", "--no-claim"]);
+    assert!(
+        output.code == 2 && output.err.contains("cannot be used with '--no-claim'"),
+        "{}",
+        output.err
+    );
     // The file now holds another model.
     folder.write("stuck.dve", &STUCK.replace("turns < 2", "turns < 1"));
-    let ran = folder.run(&["simulate", "stuck.dve", "--from", "defined"]);
+    let output = folder.run(&["simulate", "stuck.dve", "--from", "defined"]);
     assert!(
-        ran.code == 2 && ran.err.contains("with the text from the start of that search"),
+        output.code == 2 && output.err.contains("with the text from the start of that search"),
         "{}",
-        ran.err
+        output.err
     );
 }
 
@@ -302,9 +311,13 @@ fn a_walk_that_cannot_start_has_one_message() {
 fn a_satisfied_cover_does_not_end_a_walk() {
     let text = "byte x; active proctype P() { x = 1; x = 2 }";
     let folder = Folder::with("c.pml", text);
-    let ran = folder.run(&["simulate", "c.pml", "--steps", "2", "--cover", "x == 1"]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-    assert!(ran.out.contains("x: 1 -> 2") && !ran.out.contains("does not hold"), "{}", ran.out);
+    let output = folder.run(&["simulate", "c.pml", "--steps", "2", "--cover", "x == 1"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    assert!(
+        output.out.contains("x: 1 -> 2") && !output.out.contains("does not hold"),
+        "{}",
+        output.out
+    );
 }
 
 /// The output of each command of a session, after its prompt.
@@ -326,12 +339,12 @@ fn undo_returns_to_the_previous_state() {
         let undo = format!("undo {}", moves.len());
         let begin = ["0", "0", "s", "random 1", "undo", "s"];
         let typed = [&begin[..], moves, &[&undo, "s", "undo 99", "s", "q"]].concat();
-        let ran = folder
+        let output = folder
             .run_with_input(&["simulate", model, "-i", "--seed", "4"], &(typed.join("\n") + "\n"));
-        assert_eq!(ran.err, "", "{}", ran.out);
-        let command_outputs = command_outputs(&ran.out);
+        assert_eq!(output.err, "", "{}", output.out);
+        let command_outputs = command_outputs(&output.out);
         let before = state_lines(command_outputs[2]);
-        assert!(before.len() > 2, "{}", ran.out);
+        assert!(before.len() > 2, "{}", output.out);
         // `undo` prints the state, too.
         let undone = begin.len() + moves.len();
         for number in [4, 5, undone, undone + 1] {
@@ -339,7 +352,7 @@ fn undo_returns_to_the_previous_state() {
                 state_lines(command_outputs[number]),
                 before,
                 "{model} {number}: {}",
-                ran.out
+                output.out
             );
         }
         assert_ne!(state_lines(command_outputs[undone + 2]), before);
@@ -369,12 +382,12 @@ fn random_steps_stop_at_the_first_state_of_a_condition() {
     let folder = Folder::with("lift.dve", LIFT);
     for seed in 1..=8_u32 {
         let session = |typed: &str| {
-            let ran = folder.run_with_input(
+            let output = folder.run_with_input(
                 &["simulate", "lift.dve", "-i", "--seed", &seed.to_string()],
                 typed,
             );
-            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-            ran.out
+            assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+            output.out
         };
         let out = session("until floor == 2\ns\nundo\ns\nq\n");
         let told = command_outputs(&out);
@@ -410,10 +423,11 @@ fn a_line_breakpoint_stops_before_the_step_of_the_line() {
         "lines.pml",
         "byte x;\nactive proctype P() {\n  x = 1;\n  x = 2;\n  x = 3\n}\nactive proctype Q() { skip; skip; skip }\n",
     );
-    let ran = folder.run_with_input(&["simulate", "lines.pml", "-i"], "break 5\nrandom 99\ns\nq\n");
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
-    let told = command_outputs(&ran.out);
-    assert!(told[1].contains("breakpoint 1: line 5\n"), "{}", ran.out);
+    let output =
+        folder.run_with_input(&["simulate", "lines.pml", "-i"], "break 5\nrandom 99\ns\nq\n");
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    let told = command_outputs(&output.out);
+    assert!(told[1].contains("breakpoint 1: line 5\n"), "{}", output.out);
     assert_eq!(state_lines(told[2])[0].trim(), "x = 2");
 }
 
@@ -421,8 +435,9 @@ fn a_line_breakpoint_stops_before_the_step_of_the_line() {
 fn a_saved_path_is_replayed() {
     let folder = Folder::with("lock.m", LOCK);
     let args = ["simulate", "lock.m", "-i", "--seed", "3"];
-    let ran = folder.run_with_input(&args, "0\nrandom 1\nsave way\nsave way.csv\nsave no/way\nq\n");
-    let told = command_outputs(&ran.out);
+    let output =
+        folder.run_with_input(&args, "0\nrandom 1\nsave way\nsave way.csv\nsave no/way\nq\n");
+    let told = command_outputs(&output.out);
     assert_eq!(
         told[2].lines().next().unwrap(),
         "wrote way: 2 steps; `spillway simulate lock.m --replay way` replays them"
@@ -435,14 +450,14 @@ fn a_saved_path_is_replayed() {
     );
     let replayed = folder.run(&["simulate", "lock.m", "--replay", "way"]);
     assert_eq!(replayed.err, "");
-    assert_eq!(replayed.code, ran.code);
+    assert_eq!(replayed.code, output.code);
     let steps = |out: &str| -> Vec<String> {
         let steps = out.lines().filter(|it| it.starts_with("    ") && !it.contains('['));
         steps.map(|it| it.rsplit("help): ").next().unwrap().to_owned()).collect()
     };
     assert!(steps(&replayed.out).len() > 4);
     for line in steps(&replayed.out) {
-        assert!(ran.out.contains(&line), "{line}: {}", ran.out);
+        assert!(output.out.contains(&line), "{line}: {}", output.out);
     }
     // With a number of steps the walk continues at random.
     let on = folder.run(&["simulate", "lock.m", "--replay", "way", "--steps", "1"]);
@@ -479,8 +494,8 @@ fn a_line_that_is_not_utf8_does_not_end_a_walk() {
     std::fs::write(folder.path("typed"), b"\xff\nstate\nq\n").unwrap();
     let typed = std::fs::File::open(folder.path("typed")).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spillway"));
-    let ran = command.args(["simulate", "lock.m", "-i"]).current_dir(&folder.0).stdin(typed);
-    let out = String::from_utf8(ran.output().unwrap().stdout).unwrap();
+    let output = command.args(["simulate", "lock.m", "-i"]).current_dir(&folder.0).stdin(typed);
+    let out = String::from_utf8(output.output().unwrap().stdout).unwrap();
     let told = command_outputs(&out);
     assert!(told[0].starts_with("the line is not UTF-8 text\n"), "{out}");
     assert!(told[1].starts_with("       st = "), "{out}");

@@ -40,9 +40,9 @@ impl Folder {
     /// The output of `watch` without a terminal.
     #[track_caller]
     fn watch_output(&self, dirs: &[&str]) -> String {
-        let ran = self.run(&[&["watch"], dirs].concat());
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        ran.out
+        let output = self.run(&[&["watch"], dirs].concat());
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        output.out
     }
 
     fn status(&self) -> Value {
@@ -335,10 +335,10 @@ fn the_server_answers_its_pages_only() {
     }
     let (_, head, _) = request_page(&address, "GET /2", &here);
     assert!(head.contains("text/plain; charset=utf-8"), "{head}");
-    let ran = folder.run(&["watch", "d", "--listen", port]);
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert!(ran.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")));
-    assert!(ran.err.ends_with("help: try another port, or 0 for any free port\n"));
+    let output = folder.run(&["watch", "d", "--listen", port]);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    assert!(output.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")));
+    assert!(output.err.ends_with("help: try another port, or 0 for any free port\n"));
     // The directory may be damaged meanwhile.
     folder.write("d/manifest", "dear reader");
     let (code, _, page) = request_page(&address, "GET /1", &here);

@@ -146,8 +146,8 @@ fn a_log_has_plain_lines_and_the_temporary_directory() {
         let kept = next();
         assert!(kept.contains("`spillway status --all --clean` removes"), "{kept}");
         assert!(lines.next().is_none());
-        let ran = CommandOutput::from(child.wait_with_output().unwrap());
-        assert_eq!(ran.code, 3);
+        let output = CommandOutput::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, 3);
     }
 }
 
@@ -170,9 +170,9 @@ impl Bench {
     }
 
     fn status(&self, dir: &str) -> Value {
-        let ran = self.run(&["status", dir, "--json"]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        ran.json()
+        let output = self.run(&["status", dir, "--json"]);
+        assert_eq!(output.code, 0, "{}", output.err);
+        output.json()
     }
 }
 
@@ -237,10 +237,10 @@ fn status_reports_time_level_and_rate_of_a_running_search() {
     assert!(bench.run(&["status", "d"]).out.starts_with("killed; last checkpoint "));
     assert_eq!(bench.status("d")["state"], "killed");
     // A session that is stopped before it begins does not change the directory.
-    let ran = bench.run(&["resume", "d", "--max-time", "0s"]);
+    let output = bench.run(&["resume", "d", "--max-time", "0s"]);
     let said = "stopped before the search began, while ";
-    assert!(ran.code == 3 && ran.err.starts_with(said), "{}", ran.err);
-    assert!(ran.err.contains(NOTHING_CHANGED), "{}", ran.err);
+    assert!(output.code == 3 && output.err.starts_with(said), "{}", output.err);
+    assert!(output.err.contains(NOTHING_CHANGED), "{}", output.err);
     assert_eq!(bench.status("d")["state"], "killed");
     // The rate counts only the states of this session, which is one.
     let states = json["states"].to_string();

@@ -17,11 +17,11 @@ fn an_interrupted_sweep_prints_its_rows_and_resumes() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a checkpoint", || bench.path("s/N=30000/manifest").exists());
     signal(&child, "-TERM");
-    let ran = CommandOutput::from(child.wait_with_output().unwrap());
-    assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{}", ran.out);
-    let lines: Vec<&str> = ran.out.lines().collect();
-    assert!(lines[1].starts_with("2      verified "), "{}", ran.out);
-    assert!(lines[2].starts_with("30000  stopped "), "{}", ran.out);
+    let output = CommandOutput::from(child.wait_with_output().unwrap());
+    assert_eq!((output.code, output.err.as_str()), (3, ""), "{}", output.out);
+    let lines: Vec<&str> = output.out.lines().collect();
+    assert!(lines[1].starts_with("2      verified "), "{}", output.out);
+    assert!(lines[2].starts_with("30000  stopped "), "{}", output.out);
     assert_eq!(
         lines[3..],
         [
@@ -33,9 +33,9 @@ fn an_interrupted_sweep_prints_its_rows_and_resumes() {
     assert_eq!(bench.status("s/N=30000")["running"], false);
     let before = bench.status("s/N=30000")["states"].as_u64().unwrap();
     let more = (before + 1000).to_string();
-    let ran = bench.run(&[&args[..], &["--max-states", &more, "--json"]].concat());
-    let told = ran.json();
-    assert_eq!(ran.code, 3);
+    let output = bench.run(&[&args[..], &["--max-states", &more, "--json"]].concat());
+    let told = output.json();
+    assert_eq!(output.code, 3);
     let rows = told["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|it| it["reused"].as_bool().unwrap()).collect::<Vec<_>>(),

@@ -19,9 +19,9 @@ impl Bench {
 
     /// The next work of the search.
     fn plan_next(&self, tasks: &str) -> Value {
-        let ran = self.task(&["plan", "d", "--tasks", tasks, "--thin", THIN]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        serde_json::from_str(&ran.out).unwrap()
+        let output = self.task(&["plan", "d", "--tasks", tasks, "--thin", THIN]);
+        assert_eq!(output.code, 0, "{}", output.err);
+        serde_json::from_str(&output.out).unwrap()
     }
 
     /// Runs plans until there is a verdict. Kills some of the processes that run tasks. Returns the number of phases.
@@ -36,8 +36,8 @@ impl Bench {
                     let limit = ["--max-states", &most];
                     let limit = if most == "null" { &[][..] } else { &limit };
                     // Another driver may run the same search.
-                    let ran = self.run(&[&["resume", "d"], limit].concat());
-                    assert!([0, 1, 2, 3].contains(&ran.code), "{}", ran.err);
+                    let output = self.run(&[&["resume", "d"], limit].concat());
+                    assert!([0, 1, 2, 3].contains(&output.code), "{}", output.err);
                 }
                 _ => self.run_plan(&of("plan"), next["tasks"].as_u64().unwrap(), is_killing),
             }
@@ -61,8 +61,8 @@ impl Bench {
                 other => panic!("{}", other.err),
             }
         }
-        let ran = self.task(&["commit", "d", "--plan", plan]);
-        assert!([0, 5].contains(&ran.code), "{}", ran.err);
+        let output = self.task(&["commit", "d", "--plan", plan]);
+        assert!([0, 5].contains(&output.code), "{}", output.err);
     }
 }
 
@@ -212,8 +212,8 @@ fn check_server(server: fn(&Bench) -> Server) {
                 let most = next["max_states"].to_string();
                 let limit = ["--max-states", &most];
                 let limit = if most == "null" { &[][..] } else { &limit };
-                let ran = bench.run(&[&["resume", "d"], limit].concat());
-                assert!([0, 3].contains(&ran.code), "{}", ran.err);
+                let output = bench.run(&[&["resume", "d"], limit].concat());
+                assert!([0, 3].contains(&output.code), "{}", output.err);
             }
             _ => {
                 for task in 0..next["tasks"].as_u64().unwrap() {
@@ -326,8 +326,8 @@ fn plans_leave_very_many_levels_to_one_process() {
         let bench = Bench::new();
         let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", states]].concat();
         assert_eq!(bench.check(super::ENDLESS, &begun).code, 3);
-        let ran = bench.task(&["plan", "d", "--tasks", "2", "--thin", "1"]);
-        assert_eq!(ran.json()["phase"], phase, "{states}: {}", ran.err);
+        let output = bench.task(&["plan", "d", "--tasks", "2", "--thin", "1"]);
+        assert_eq!(output.json()["phase"], phase, "{states}: {}", output.err);
     }
 }
 
@@ -347,14 +347,14 @@ fn unsuitable_task_requests_are_rejected() {
     );
     bench.task(&["commit", "d", "--plan", plan]).assert_rejected(3, &[&undone]);
     let stale = "note: 00000001-expand-aaaaaaaaaaaa is no longer the current plan: plan again";
-    let ran = run("00000001-expand-aaaaaaaaaaaa", "0");
-    assert_eq!((ran.code, ran.err.trim_end()), (5, stale));
+    let output = run("00000001-expand-aaaaaaaaaaaa", "0");
+    assert_eq!((output.code, output.err.trim_end()), (5, stale));
     assert_eq!(bench.task(&["commit", "d", "--plan", "../manifest"]).code, 5);
     // A finished task is not run again. A damaged receipt counts as missing.
     let done = |code: i32| {
-        let ran = run(plan, "0");
-        assert_eq!(ran.code, code, "{}", ran.err);
-        serde_json::from_str::<Value>(&ran.out).unwrap()["again"].clone()
+        let output = run(plan, "0");
+        assert_eq!(output.code, code, "{}", output.err);
+        serde_json::from_str::<Value>(&output.out).unwrap()["again"].clone()
     };
     assert_eq!((done(0), done(0)), (false.into(), true.into()));
     let receipt = bench.path(&format!("d/receipt-{plan}-00000"));
@@ -403,8 +403,8 @@ impl Bench {
                 Some(plan) if tasks > 1 => {
                     for task in 0..tasks {
                         let task = task.to_string();
-                        let ran = self.task(&["run", "d", "--plan", plan, "--task", &task]);
-                        assert_eq!(ran.code, 0, "{}", ran.err);
+                        let output = self.task(&["run", "d", "--plan", plan, "--task", &task]);
+                        assert_eq!(output.code, 0, "{}", output.err);
                     }
                     return plan.to_owned();
                 }
@@ -431,8 +431,8 @@ fn a_copied_receipt_is_rejected() {
     bench.task(&["commit", "d", "--plan", &plan]).assert_rejected(3, &[&said]);
     let again = bench.task(&["run", "d", "--plan", &plan, "--task", "1"]);
     assert_eq!((again.code, &again.json()["again"]), (0, &json!(false)));
-    let ran = bench.task(&["commit", "d", "--plan", &plan]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let output = bench.task(&["commit", "d", "--plan", &plan]);
+    assert_eq!(output.code, 0, "{}", output.err);
     bench.task(&["commit", "d", "--plan", &plan]);
     // One process that resumes has the result of a search by one process.
     let alone = Bench::new();
@@ -459,16 +459,16 @@ fn a_plan_of_another_version_is_rejected() {
     let plan_next = || bench.task(&["plan", "d", "--tasks", "3", "--thin", THIN]);
     let run = || bench.task(&["run", "d", "--plan", &plan, "--task", "0"]);
     let commit = || bench.task(&["commit", "d", "--plan", &plan]);
-    for ran in [plan_next(), run(), commit()] {
-        ran.assert_rejected(2, &[&said]);
-        assert!(!ran.err.contains("once the disk works"), "{}", ran.err);
+    for output in [plan_next(), run(), commit()] {
+        output.assert_rejected(2, &[&said]);
+        assert!(!output.err.contains("once the disk works"), "{}", output.err);
     }
     std::fs::write(bench.path(&format!("d/{file}")), &whole[..40]).unwrap();
     let help = format!(
         "help: remove {file}: a missing plan is written again, and the search itself is undamaged"
     );
-    for ran in [plan_next(), run(), commit()] {
-        ran.assert_rejected(4, &[&format!("{file} is damaged at byte 12: "), &help]);
+    for output in [plan_next(), run(), commit()] {
+        output.assert_rejected(4, &[&format!("{file} is damaged at byte 12: "), &help]);
     }
     std::fs::remove_file(bench.path(&format!("d/{file}"))).unwrap();
     assert_eq!(plan_next().json()["plan"], json!(plan));

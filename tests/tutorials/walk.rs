@@ -279,9 +279,9 @@ impl Walk<'_> {
             // `status --all` in a page lists and removes only searches of the page.
             shell.env("TMPDIR", &self.home);
         }
-        let ran = shell.output().unwrap();
-        self.code = ran.status.code().unwrap_or(-1);
-        String::from_utf8(ran.stdout).unwrap()
+        let output = shell.output().unwrap();
+        self.code = output.status.code().unwrap_or(-1);
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
