@@ -213,9 +213,9 @@ fn failures_with_json_are_objects() {
         &["trace", "absent", "--json"],
     ] {
         let output = bench.run(args);
-        let told = output.json();
-        assert_eq!((output.code, &told["exit_code"]), (2, &json!(2)), "{args:?}");
-        assert_eq!(told["error"].as_str().unwrap().trim_end(), output.err.trim_end(), "{args:?}");
+        let result = output.json();
+        assert_eq!((output.code, &result["exit_code"]), (2, &json!(2)), "{args:?}");
+        assert_eq!(result["error"].as_str().unwrap().trim_end(), output.err.trim_end(), "{args:?}");
     }
     assert_eq!(bench.run(&["check", "absent.dve"]).out, "");
 }
@@ -449,8 +449,8 @@ fn created_and_ended_processes_are_shown_in_traces() {
     }
     let output = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
     assert_eq!(output.code, 1);
-    let told = bench.run(&["trace", "q", "--json"]).json();
-    let steps = told["counterexamples"][0]["steps"].as_array().unwrap().clone();
+    let result = bench.run(&["trace", "q", "--json"]).json();
+    let steps = result["counterexamples"][0]["steps"].as_array().unwrap().clone();
     let changes = |name: &str| -> Vec<Value> {
         steps.iter().map(|it| it["changes"][name].clone()).filter(|it| !it.is_null()).collect()
     };
@@ -539,7 +539,7 @@ system async property M;
 cover \"one\" x = 1;
 liveness \"again\" x = 1;
 ";
-    let told = [
+    let cases = [
         (
             "a.pml",
             promela,
@@ -554,7 +554,7 @@ liveness \"again\" x = 1;
         ("a.dve", dve, vec![("property process", "M", 3), ("accepting state", "P.b", 1)]),
         ("a.m", murphi, vec![("liveness", "again", 3)]),
     ];
-    for (name, text, expected) in told {
+    for (name, text, expected) in cases {
         bench.write(name, text);
         let text = bench.run(&["check", name, "--no-deadlock", "--keep-going"]);
         assert_eq!(text.code, 0, "{}{}", text.out, text.err);
@@ -731,8 +731,8 @@ fn json_has_exactly_the_documented_members() {
         "dir",
     ];
     let more = [&["counterexample"][..], &running::STATUS_MEMBERS];
-    let told = [output.json(), bench.run(&["status", "d", "--json"]).json()];
-    for (json, more) in told.iter().zip(more) {
+    let results = [output.json(), bench.run(&["status", "d", "--json"]).json()];
+    for (json, more) in results.iter().zip(more) {
         let object = json.as_object().unwrap();
         assert_eq!(object.len(), keys.len() + more.len());
         assert!(more.iter().all(|key| object.contains_key(*key)), "{json}");
@@ -2004,13 +2004,13 @@ fn json_counterexamples_are_complete_with_changes() {
     let output = bench.check(text, &["--dir", "e"]);
     assert_eq!(output.code, 1, "{}", output.err);
     let output = bench.run(&["trace", "e", "--json"]);
-    let told = output.json();
-    assert_eq!(output.out, format!("{told:#}\n"), "written in pieces as it would be at once");
-    let steps = told["counterexamples"][0]["steps"].as_array().unwrap();
+    let result = output.json();
+    assert_eq!(output.out, format!("{result:#}\n"), "written in pieces as it would be at once");
+    let steps = result["counterexamples"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 102);
     assert_eq!(steps[100]["changes"], serde_json::json!({ "x": [99, 100] }));
     let error = &steps[101]["error"];
     assert_eq!((&error["file"], &error["line"]), (&json!("model.dve"), &json!(3)), "{error}");
     assert!(error["message"].is_string() && error["column"].is_u64(), "{error}");
-    assert_eq!(told["counterexamples"][0]["last_state"]["x"], 100);
+    assert_eq!(result["counterexamples"][0]["last_state"]["x"], 100);
 }

@@ -164,9 +164,9 @@ fn in_cycles(mut arrows: Arrows) -> Arrows {
 
 /// Asserts that dependencies equal those of `docs/internals/architecture.md` after `fence`, and have no cycle.
 fn compare_arrows(found: &Arrows, fence: &str) {
-    let told = documented_arrows(&read("docs/internals/architecture.md"), fence);
-    let secret: Vec<_> = found.difference(&told).collect();
-    let idle: Vec<_> = told.difference(found).collect();
+    let documented = documented_arrows(&read("docs/internals/architecture.md"), fence);
+    let secret: Vec<_> = found.difference(&documented).collect();
+    let idle: Vec<_> = documented.difference(found).collect();
     assert!(
         secret.is_empty(),
         "arrows that docs/internals/architecture.md does not tell: {secret:?}"
@@ -251,8 +251,8 @@ fn a_planted_dependency_is_detected() {
     let pair = |from: &str, to: &str| (from.to_string(), to.to_string());
     let expected = [pair("ir", "search"), pair("ir", "cli"), pair("exec", "spill")];
     assert_eq!(without_base(arrows_of("src/", &planted)), expected.into());
-    let told = documented_arrows("x\n```arrows\na, b -> c, d\n```\ne -> f", "```arrows");
-    assert_eq!(told, [pair("a", "c"), pair("a", "d"), pair("b", "c"), pair("b", "d")].into());
+    let documented = documented_arrows("x\n```arrows\na, b -> c, d\n```\ne -> f", "```arrows");
+    assert_eq!(documented, [pair("a", "c"), pair("a", "d"), pair("b", "c"), pair("b", "d")].into());
 }
 
 /// The number of uses of the keyword in the code of each file.
@@ -269,10 +269,10 @@ fn unsafe_in(files: &[(String, String)]) -> BTreeMap<String, usize> {
 fn unsafe_is_used_only_where_contributing_allows_it() {
     let text = read("CONTRIBUTING.md");
     let rule = text.split("\n- ").find(|rule| rule.starts_with("**`unsafe`**")).unwrap();
-    let told: BTreeSet<&str> = rule.split('`').filter(|word| word.contains("src/")).collect();
-    let mut idle = told.clone();
+    let documented: BTreeSet<&str> = rule.split('`').filter(|word| word.contains("src/")).collect();
+    let mut idle = documented.clone();
     for (file, _) in unsafe_in(&all_sources()) {
-        let place = told.iter().find(|&&place| Path::new(&file).starts_with(place));
+        let place = documented.iter().find(|&&place| Path::new(&file).starts_with(place));
         let place =
             place.unwrap_or_else(|| panic!("CONTRIBUTING.md does not tell of `unsafe` in {file}"));
         idle.remove(place);

@@ -274,8 +274,8 @@ fn malformed_headers_end_the_server() {
             let mut child = spillway.stderr(Stdio::piped()).spawn().unwrap();
             let _ = child.stdin.take().unwrap().write_all(bytes.as_bytes());
             let output = child.wait_with_output().unwrap();
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(told, format!("error: malformed header of a message: {why}\n"));
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(message, format!("error: malformed header of a message: {why}\n"));
             assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{command}");
         }
     }

@@ -278,7 +278,7 @@ fn violated_properties_are_printed() {
     let web = Web { next: vec![vec![1, 3], vec![2], vec![1], vec![]], marked };
     let found = Check::new(&web).memory(memory_beside_tests(512)).run().unwrap();
     let shown = found.to_string();
-    let (told, _) = shown.split_once("  found ").unwrap();
+    let (verdict, _) = shown.split_once("  found ").unwrap();
     let expected = "\
 counterexample: eventually: a mark is come to: 1 step, then a cycle of 2 steps;
            there may be a shorter one
@@ -297,7 +297,7 @@ Web: VIOLATED: eventually: a mark is come to
   after    1 step, then a cycle of 2 steps
   sometimes  a mark: first after 1 step
 ";
-    assert_eq!(told, expected);
+    assert_eq!(verdict, expected);
 }
 
 /// Counts from 0 to `last`, and may stay for ever at any number but the forbidden one.
@@ -355,12 +355,12 @@ fn commands_report_eventually_from_the_directory() {
     );
     assert_eq!(ask().run().unwrap().verdict(), SearchVerdict::Violated);
 
-    let told = json(spillway(&["status", shown, "--json"]));
-    assert_eq!(told["verdict"], "violated", "{told}");
+    let status = json(spillway(&["status", shown, "--json"]));
+    assert_eq!(status["verdict"], "violated", "{status}");
     let one = serde_json::json!({
         "name": "the last number", "verdict": "violated", "stem": 0, "cycle": 1
     });
-    assert_eq!(told["eventually"], serde_json::json!([one]));
+    assert_eq!(status["eventually"], serde_json::json!([one]));
     let text = spillway(&["status", shown]);
     assert!(text.contains("VIOLATED: eventually: the last number"), "{text}");
     assert!(text.contains("the last number: violated, after"), "{text}");

@@ -59,9 +59,9 @@ fn growing_states_need_more_bytes() {
     let Error::Misfit(PackingError::TooLong { takes, room, .. }) = &error else {
         panic!("{error}")
     };
-    let told = error.to_string();
-    assert!(takes > room && told.contains("give `Check::state_bytes` at least"), "{told}");
-    assert!(told.contains("Counted { at: 45"), "{told}");
+    let message = error.to_string();
+    assert!(takes > room && message.contains("give `Check::state_bytes` at least"), "{message}");
+    assert!(message.contains("Counted { at: 45"), "{message}");
     let folder = tempfile::tempdir().unwrap();
     let found = ask().state_bytes(300).dir(folder.path()).run().unwrap();
     assert_eq!(found.states(), 4601);

@@ -25,11 +25,11 @@ fn each_property_has_a_verdict_and_a_counterexample() {
     let expected = [("x < 3", violated), ("F G (x == 3)", violated), ("G F (x == 0)", held)];
     assert_eq!(verdicts(&report), expected);
     assert_eq!(report.verdict(), SearchVerdict::Violated);
-    let told = report.to_string();
+    let text = report.to_string();
     assert!(
-        told.contains("counterexample in counter.dve: invariant: x < 3")
-            && told.contains("the loop starts"),
-        "{told}"
+        text.contains("counterexample in counter.dve: invariant: x < 3")
+            && text.contains("the loop starts"),
+        "{text}"
     );
 }
 

@@ -81,11 +81,11 @@ fn a_violated_invariant_has_a_shortest_trace_with_names_of_the_specification() {
     let system = system(&configuration().replace("InOrder", "InOrder NeverAll"));
     let found = Check::of_model(&system).run().unwrap();
     assert_eq!(found.verdict(), SearchVerdict::Violated);
-    let told = found.to_string();
+    let text = found.to_string();
     // Four letters are sent, and one peer reads them.
-    assert!(told.contains("after    8 steps (shortest)"), "{told}");
-    assert!(told.contains("Send (p: ") && told.contains("Read (p: "), "{told}");
-    assert!(told.contains("[from |-> "), "{told}");
+    assert!(text.contains("after    8 steps (shortest)"), "{text}");
+    assert!(text.contains("Send (p: ") && text.contains("Read (p: "), "{text}");
+    assert!(text.contains("[from |-> "), "{text}");
 }
 
 /// The most distinct states of a model that is searched; the second number is for `SPILLWAY_LARGE`.

@@ -52,17 +52,20 @@ fn a_counterexample_ends_where_every_continuation_violates() {
     ];
     for (formula, _, operands) in &judged {
         for exec in ["jit", "interp"] {
-            let told = bench.object(&["counts.pml", "--ltl", formula, "--exec", exec]);
-            let run = &told["counterexample"];
-            assert_eq!((&told["verdict"], &run["loop_start"]), (&json!("violated"), &Value::Null));
+            let result = bench.object(&["counts.pml", "--ltl", formula, "--exec", exec]);
+            let run = &result["counterexample"];
+            assert_eq!(
+                (&result["verdict"], &run["loop_start"]),
+                (&json!("violated"), &Value::Null)
+            );
             assert_eq!(&run["operands"], operands, "{formula}");
             assert_eq!(run["ends_at"][0]["process"], "A[0]", "{formula}");
         }
     }
     for (formula, steps, operands) in judged {
         // A shortest run ends in such a state, too, even if another run has a shorter cycle.
-        let told = bench.object(&["counts.pml", "--ltl", formula, "--shortest"]);
-        let (run, shortened) = (&told["counterexample"], &told["shortened"]);
+        let result = bench.object(&["counts.pml", "--ltl", formula, "--shortest"]);
+        let (run, shortened) = (&result["counterexample"], &result["shortened"]);
         assert_eq!((&run["loop_start"], &run["operands"]), (&Value::Null, &operands), "{formula}");
         let length = |run: &Value| run["steps"].as_array().unwrap().len() as u64 - 1;
         assert_eq!((length(run), &shortened["done"]), (steps, &json!(true)), "{formula}");
@@ -91,8 +94,8 @@ fn the_text_and_the_trail_end_at_the_violation() {
     let trail = std::fs::read_to_string(bench.0.path().join("t")).unwrap();
     // SPIN's mark of a cycle is absent. Each step has a line, the initial state has none.
     assert!(!trail.contains("-1:"), "{trail}");
-    let told = bench.object(&["counts.pml"]);
-    let steps = told["counterexample"]["steps"].as_array().unwrap().len();
+    let result = bench.object(&["counts.pml"]);
+    let steps = result["counterexample"]["steps"].as_array().unwrap().len();
     assert_eq!(trail.lines().count(), steps - 1, "{trail}");
 }
 
@@ -111,13 +114,13 @@ fn errors_are_checked_after_a_property_that_holds_for_runs_without_errors() {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
     assert!(!out.contains("NOT checked"), "it was checked a moment before:\n{out}");
-    let told = bench.object(&["asserts.pml"]);
+    let result = bench.object(&["asserts.pml"]);
     assert_eq!(
-        (&told["verdict"], &told["violations"][0]["kind"]),
+        (&result["verdict"], &result["violations"][0]["kind"]),
         (&json!("violated"), &json!("assert"))
     );
     let warned = "every run that meets no run-time error satisfies low";
-    assert!(told["warnings"][0].as_str().unwrap().ends_with(warned), "{told}");
+    assert!(result["warnings"][0].as_str().unwrap().ends_with(warned), "{result}");
     // `--ltl` selects the formula alone.
     let CommandOutput { code, out, .. } = bench.run(&["check", "asserts.pml", "--ltl", "low"]);
     assert_eq!(code, 0);
@@ -137,9 +140,9 @@ system async;
 ";
     let bench = Bench::of([("safe.pml", &*safe), ("leaves.pml", &leaves), ("stays.dve", stays)]);
     let checked = |args: &[&str]| {
-        let told = bench.object(args);
-        assert_eq!(told["verdict"], "verified", "{told}");
-        (told["checked"].clone(), told["left_out"].clone())
+        let result = bench.object(args);
+        assert_eq!(result["verdict"], "verified", "{result}");
+        (result["checked"].clone(), result["left_out"].clone())
     };
     let errors = || json!(["assertions", "run-time errors"]);
     assert_eq!(checked(&["safe.pml"]), (errors(), json!(["deadlocks"])));
@@ -156,8 +159,8 @@ system async;
         (&["stays.dve", "--ltl", "[] (x < 2)"], 1),
         (&["leaves.pml"], 1),
     ] {
-        let told = bench.run(&[&["check", "--strict"][..], args].concat());
-        assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
+        let output = bench.run(&[&["check", "--strict"][..], args].concat());
+        assert_eq!(output.code, code, "{args:?}\n{}{}", output.out, output.err);
     }
 }
 
@@ -180,11 +183,11 @@ rule x < 3 ==> x := x + 1; end; rule x = 3 ==> x := 0; end;
     for (model, faults, checked) in
         [("starts.m", 1, json!([])), ("fine.m", 0, json!(["run-time errors"]))]
     {
-        let told = bench.object(&[model, "--ltl", "[] (x <= 3)"]);
+        let result = bench.object(&[model, "--ltl", "[] (x <= 3)"]);
         assert_eq!(
-            (&told["verdict"], &told["steps_cut_off"]),
+            (&result["verdict"], &result["steps_cut_off"]),
             (&json!("verified"), &json!(faults))
         );
-        assert_eq!(told["checked"], checked, "{model}");
+        assert_eq!(result["checked"], checked, "{model}");
     }
 }

@@ -174,11 +174,11 @@ fn random_ctl_formulas_have_the_answers_of_the_set_evaluator() {
         // Sets have enough memory; only the memory for sorting varies.
         let plan = MemoryPlan { filter: 1 << 20, ..plan(settings) };
         let shards = 1 + rng.below(200) as u64;
-        let told = answers(&labelled, &formulas, (&disk, plan), shards).unwrap();
-        for (formula, told) in formulas.iter().zip(told) {
+        let answered = answers(&labelled, &formulas, (&disk, plan), shards).unwrap();
+        for (formula, answer) in formulas.iter().zip(answered) {
             let holds = labelled.satisfying(formula, formula.root())[0];
             counts[usize::from(holds)] += 1;
-            assert_eq!(told, BranchingAnswer::Holds(holds), "{seed}: {formula:?}");
+            assert_eq!(answer, BranchingAnswer::Holds(holds), "{seed}: {formula:?}");
         }
         let left: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
         let is_ours = |it: &&String| it.starts_with("predecessors") || it.starts_with("region");
@@ -205,11 +205,11 @@ fn states_with_many_predecessors_are_answered_correctly() {
     let mut rng = GraphRng(5);
     let formulas: Vec<CtlFormula<usize>> = (0..12).map(|_| random_formula(&mut rng)).collect();
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-    let told =
+    let answered =
         answers(&labelled, &formulas, (&disk, plan(SearchSettings::UNLIMITED)), 1 << 20).unwrap();
-    for (formula, told) in formulas.iter().zip(told) {
+    for (formula, answer) in formulas.iter().zip(answered) {
         let holds = labelled.satisfying(formula, formula.root())[0];
-        assert_eq!(told, BranchingAnswer::Holds(holds), "{formula:?}");
+        assert_eq!(answer, BranchingAnswer::Holds(holds), "{formula:?}");
     }
 }
 
@@ -225,8 +225,8 @@ fn a_formula_that_exceeds_the_memory_is_too_large() {
     };
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
     let settings = SearchSettings { buffer: 4, ..SearchSettings::UNLIMITED };
-    let told = answers(&labelled, &[formula], (&disk, plan(settings)), 64).unwrap();
-    assert!(matches!(told[0], BranchingAnswer::TooLarge { .. }), "{told:?}");
+    let answered = answers(&labelled, &[formula], (&disk, plan(settings)), 64).unwrap();
+    assert!(matches!(answered[0], BranchingAnswer::TooLarge { .. }), "{answered:?}");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_failing_disk_gives_an_error_or_the_correct_answer() {
             _ => plan_of_faults.full_from(at),
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::with_faults(faults));
-        let told = answers(&labelled, &formulas, (&disk, plan), 64);
-        assert!(told.is_err() || told.unwrap() == expected, "operation {at}");
+        let answered = answers(&labelled, &formulas, (&disk, plan), 64);
+        assert!(answered.is_err() || answered.unwrap() == expected, "operation {at}");
     }
 }

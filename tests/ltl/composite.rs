@@ -141,11 +141,11 @@ active proctype P() {
         ["<>[] (x == 1)", "[]<> (x == 0) -> <>[] (x == 0)", "!([]<> (x == 1) && []<> (x == 0))"]
     {
         let args = ["check", "m.pml", "--ltl", formula, "--reduce", "merge"];
-        let told = bench.run(&args);
-        assert_eq!((told.code, &*told.err), (1, ""), "{}", told.out);
-        assert!(told.out.contains("reduced by merged transitions"), "{}", told.out);
+        let output = bench.run(&args);
+        assert_eq!((output.code, &*output.err), (1, ""), "{}", output.out);
+        assert!(output.out.contains("reduced by merged transitions"), "{}", output.out);
         for step in ["i = 1", "i = 2", "x = 0", "x = 1"] {
-            assert!(told.out.contains(step), "no {step} in\n{}", told.out);
+            assert!(output.out.contains(step), "no {step} in\n{}", output.out);
         }
         let args = [&args[..], &["--dir", "d", "--max-states", "1"]].concat();
         assert_eq!(bench.run(&args).code, 3);

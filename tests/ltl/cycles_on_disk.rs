@@ -125,9 +125,9 @@ fn cycles_of_random_graphs_are_found_on_disk() {
             ..SearchSettings::UNLIMITED
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let (told, sweeps) = search(&partitioned, &disk, settings).unwrap();
-        assert_eq!(matches!(told, ProbeVerdict::Found(_)), partitioned.has_cycle(), "{seed}");
-        found += u32::from(told != ProbeVerdict::None);
+        let (result, sweeps) = search(&partitioned, &disk, settings).unwrap();
+        assert_eq!(matches!(result, ProbeVerdict::Found(_)), partitioned.has_cycle(), "{seed}");
+        found += u32::from(result != ProbeVerdict::None);
         sweeps_most = sweeps_most.max(sweeps);
         let model = PackedSystem::new(&partitioned.graph);
         let accepts = |state: &[u8]| partitioned.graph.accepts[node(&model, state)];
@@ -135,7 +135,7 @@ fn cycles_of_random_graphs_are_found_on_disk() {
         let probed = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
         assert_eq!(
             matches!(probed.found, ProbeVerdict::Found(_)),
-            told != ProbeVerdict::None,
+            result != ProbeVerdict::None,
             "{seed}"
         );
     }
@@ -324,19 +324,19 @@ fn verdicts_on_disk_equal_verdicts_in_memory() {
             let code = in_memory.code;
             let in_memory: Value = serde_json::from_str(&in_memory.out).unwrap();
             let stopped = [&asked[..], &["--max-states", "1", "--dir", &dir]].concat();
-            let told = bench.json(&stopped, 3);
+            let result = bench.json(&stopped, 3);
             assert_eq!(
-                (&told["verdict"], &told["stage"]),
+                (&result["verdict"], &result["stage"]),
                 (&"incomplete".into(), &"reaching states".into())
             );
-            let told = bench.json(&["status", &dir], 0);
-            assert_eq!(told["verdict"], "incomplete", "{formula}");
+            let result = bench.json(&["status", &dir], 0);
+            assert_eq!(result["verdict"], "incomplete", "{formula}");
             // Only `status` reports the progress of the search.
             let traced = bench.json(&["trace", &dir], 0);
             for (key, value) in traced.as_object().unwrap() {
-                assert_eq!(told.get(key), Some(value), "{formula}: {key}");
+                assert_eq!(result.get(key), Some(value), "{formula}: {key}");
             }
-            assert!(told["running"] == false && traced.get("running").is_none(), "{told}");
+            assert!(result["running"] == false && traced.get("running").is_none(), "{result}");
             let CommandOutput { code: found, err, .. } = bench.run(&stopped);
             assert!(found == 2 && err.contains("resumes it"), "{err}");
             let other = ["check", model, "--ltl", "X X X (0 == 1)"];
@@ -346,21 +346,21 @@ fn verdicts_on_disk_equal_verdicts_in_memory() {
                 found == 2 && err.contains("a search of this model with other checks"),
                 "{err}"
             );
-            let told = bench.json(&["resume", &dir], code);
+            let result = bench.json(&["resume", &dir], code);
             let again = bench.json(&["resume", &dir, "--threads", "1"], code);
             for key in ["verdict", "property", "vacuous", "steps_cut_off"] {
-                assert_eq!(told[key], in_memory[key], "{formula}: {key}");
+                assert_eq!(result[key], in_memory[key], "{formula}: {key}");
             }
-            assert_eq!(told["counterexample"], again["counterexample"]);
+            assert_eq!(result["counterexample"], again["counterexample"]);
             assert_eq!(bench.json(&["trace", &dir], code), again, "{formula}");
             // Only the automaton of this formula reaches a state that accepts every continuation.
             let is_early = formula == "[] (P.b -> X P.b)";
-            assert_eq!(told["stage"], if is_early { "reaching states" } else { "done" });
-            assert_eq!(told["counterexample"].is_null(), code == 0);
+            assert_eq!(result["stage"], if is_early { "reaching states" } else { "done" });
+            assert_eq!(result["counterexample"].is_null(), code == 0);
             if code == 0 {
                 // The search visited the whole product.
-                assert_eq!(told["states"], in_memory["states"], "{formula}");
-                assert_eq!(told["transitions"], in_memory["transitions"], "{formula}");
+                assert_eq!(result["states"], in_memory["states"], "{formula}");
+                assert_eq!(result["transitions"], in_memory["transitions"], "{formula}");
             }
         }
     }
@@ -376,23 +376,32 @@ fn trace_writes_a_spin_trail_of_a_search_on_disk() {
     };
     begin("m.pml", "reaches", "p");
     let trace = |dir| bench.run(&["trace", dir, "--spin-trail", "trail"]);
-    let told = trace("p");
-    assert!(told.code == 0 && told.out.contains("incomplete: no run"), "{}{}", told.out, told.err);
+    let output = trace("p");
+    assert!(
+        output.code == 0 && output.out.contains("incomplete: no run"),
+        "{}{}",
+        output.out,
+        output.err
+    );
     assert!(!bench.0.path().join("trail").exists());
     let resumed = bench.run(&["resume", "p"]);
     assert!(!resumed.err.contains("note: "), "{}", resumed.err);
     let again = bench.run(&["resume", "p"]);
     assert!(again.err.contains("this search is complete"), "{}", again.err);
-    let told = trace("p");
+    let output = trace("p");
     // The user of `trace` knows the commands that `resume` suggests.
     let next = "  kept in  p\n  next     spillway trace p --msc\n           spillway simulate m.pml --from p\n";
-    assert_eq!((told.code, told.out + next), (0, resumed.out), "{}", told.err);
-    assert!(told.err.contains("`spin -t -p -k trail m.pml` replays it"), "{}", told.err);
+    assert_eq!((output.code, output.out + next), (0, resumed.out), "{}", output.err);
+    assert!(output.err.contains("`spin -t -p -k trail m.pml` replays it"), "{}", output.err);
     let lines = std::fs::read_to_string(bench.0.path().join("trail")).unwrap();
     assert_eq!(lines.matches("-1:-1:-1\n").count(), 1, "{lines}");
     begin("stays.dve", "[]<> x == 0", "d");
-    let told = trace("d");
-    assert!(told.code == 2 && told.err.contains("models can be replayed by SPIN"), "{}", told.err);
+    let output = trace("d");
+    assert!(
+        output.code == 2 && output.err.contains("models can be replayed by SPIN"),
+        "{}",
+        output.err
+    );
 }
 
 /// The directory keeps the text of an automaton, so the check no longer needs the file.
@@ -407,6 +416,6 @@ fn the_search_directory_keeps_the_automaton() {
     for name in ["a.hoa", "stays.dve"] {
         std::fs::remove_file(bench.0.path().join(name)).unwrap();
     }
-    let told = bench.json(&["resume", "d"], 1);
-    assert_eq!(told["property"], "a.hoa");
+    let result = bench.json(&["resume", "d"], 1);
+    assert_eq!(result["property"], "a.hoa");
 }

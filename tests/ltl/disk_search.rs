@@ -206,8 +206,8 @@ pub fn assert_resumes_after_faults<T: PartialEq + std::fmt::Debug>(
         let failing = Arc::new(FaultDisk::with_faults(plan));
         let shared: Arc<dyn Disk> = failing.clone();
         // The failed operation may be a removal without effect on the search.
-        let told = search(&shared);
-        assert!(told.is_err() || told.unwrap() == *expected, "operation {at}");
+        let result = search(&shared);
+        assert!(result.is_err() || result.unwrap() == *expected, "operation {at}");
         let disk: Arc<dyn Disk> = Arc::new(match at % 2 {
             0 => failing.restart(),
             _ => failing.reboot(at),

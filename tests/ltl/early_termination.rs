@@ -31,17 +31,20 @@ fn on_disk(bench: &Bench, args: &[&str]) -> Value {
 #[test]
 fn a_violation_is_found_in_the_level_of_an_all_accepting_state() {
     let bench = Bench::of([("wide.pml", WIDE), ("ends.pml", ENDS), ("fails.pml", FAILS)]);
-    let told = on_disk(&bench, &["wide.pml", "--ltl", "(x != 3) W (x == 202)"]);
-    assert_eq!((&told["verdict"], &told["stage"]), (&"violated".into(), &"reaching states".into()));
-    assert!(told["states"].as_u64().unwrap() < 100, "{told}");
+    let result = on_disk(&bench, &["wide.pml", "--ltl", "(x != 3) W (x == 202)"]);
+    assert_eq!(
+        (&result["verdict"], &result["stage"]),
+        (&"violated".into(), &"reaching states".into())
+    );
+    assert!(result["states"].as_u64().unwrap() < 100, "{result}");
     // The first automaton has no state that accepts every continuation; that of the second is unreachable.
     for (formula, verdict) in
         [("[]<> (x == 3)", "violated"), ("(x != 201) W (x == 202)", "verified")]
     {
-        let told = on_disk(&bench, &["wide.pml", "--ltl", formula]);
-        assert_eq!(told["verdict"], verdict, "{formula}");
-        assert!(told["states"].as_u64().unwrap() >= 40_401, "{told}");
-        assert_eq!(told["stage"], "done", "{formula}");
+        let result = on_disk(&bench, &["wide.pml", "--ltl", formula]);
+        assert_eq!(result["verdict"], verdict, "{formula}");
+        assert!(result["states"].as_u64().unwrap() >= 40_401, "{result}");
+        assert_eq!(result["stage"], "done", "{formula}");
     }
 }
 
@@ -60,9 +63,9 @@ fn an_all_accepting_state_needs_an_infinite_continuation() {
         (&["fails.pml", "--ltl", "(x != 1) W (x == 202)"], "violated", "done"),
     ];
     for (args, verdict, stage) in judged {
-        let told = on_disk(&bench, args);
+        let result = on_disk(&bench, args);
         assert_eq!(
-            (&told["verdict"], &told["stage"]),
+            (&result["verdict"], &result["stage"]),
             (&verdict.into(), &stage.into()),
             "{args:?}"
         );
@@ -75,7 +78,7 @@ fn an_all_accepting_state_needs_an_infinite_continuation() {
 #[test]
 fn an_automaton_without_accepting_states_has_no_violating_run() {
     let bench = Bench::of([("wide.pml", WIDE)]);
-    let told = bench.run(&["check", "wide.pml", "--ltl", "idle"]);
-    assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.out.contains("no run violates idle, whatever the model does"), "{}", told.out);
+    let output = bench.run(&["check", "wide.pml", "--ltl", "idle"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("no run violates idle, whatever the model does"), "{}", output.out);
 }

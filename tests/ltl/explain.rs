@@ -52,9 +52,13 @@ fn explain_shows_the_automaton_of_the_violating_runs_in_each_language() {
         ("m.m", "<> forall i: id do x[i] & turn = 3 endforall", "weak", "& turn = 3 endforall)"),
     ];
     for (model, formula, about, edge) in shown {
-        let told = bench.explain(model, formula);
-        assert_eq!(told.code, 0, "{formula}: {}", told.err);
-        assert!(told.out.contains(about) && told.out.contains(edge), "{formula}:\n{}", told.out);
+        let output = bench.explain(model, formula);
+        assert_eq!(output.code, 0, "{formula}: {}", output.err);
+        assert!(
+            output.out.contains(about) && output.out.contains(edge),
+            "{formula}:\n{}",
+            output.out
+        );
     }
 }
 
@@ -62,15 +66,18 @@ fn explain_shows_the_automaton_of_the_violating_runs_in_each_language() {
 fn explain_prints_automata_as_dot_and_hanoi() {
     let bench = bench();
     let args = ["explain", "m.dve", "--ltl", "[]<> x == 1", "--format"];
-    let told = bench.run(&[&args[..], &["dot"]].concat());
-    assert!(told.out.starts_with("digraph \"what violates []<> x == 1\" {"), "{}", told.out);
+    let output = bench.run(&[&args[..], &["dot"]].concat());
+    assert!(output.out.starts_with("digraph \"what violates []<> x == 1\" {"), "{}", output.out);
     assert!(
-        told.out.contains("1 [shape=doublecircle];") && told.out.contains("label=\"!(x == 1)\"")
+        output.out.contains("1 [shape=doublecircle];")
+            && output.out.contains("label=\"!(x == 1)\"")
     );
-    let told = bench.run(&[&args[..], &["hoa"]].concat());
-    assert!(told.out.contains("AP: 1 \"x == 1\"\n") && told.out.contains("State: 1 {0}\n[!0] 1\n"));
+    let output = bench.run(&[&args[..], &["hoa"]].concat());
+    assert!(
+        output.out.contains("AP: 1 \"x == 1\"\n") && output.out.contains("State: 1 {0}\n[!0] 1\n")
+    );
     // The printed text is read as the same automaton.
-    bench.write("again.hoa", &told.out);
+    bench.write("again.hoa", &output.out);
     let formula = bench.explain("m.dve", "[]<> x == 1").out;
     let again = bench.run(&["explain", "m.dve", "--automaton", "again.hoa"]);
     assert_eq!(again.code, 0, "{}", again.err);
@@ -81,9 +88,9 @@ fn explain_prints_automata_as_dot_and_hanoi() {
 #[test]
 fn a_formula_without_violating_runs_is_reported() {
     let bench = bench();
-    let told = bench.explain("m.dve", "<> x == 1 || [] !(x == 1)");
-    assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.out.contains("no run violates it, whatever the model does"), "{}", told.out);
+    let output = bench.explain("m.dve", "<> x == 1 || [] !(x == 1)");
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("no run violates it, whatever the model does"), "{}", output.out);
 }
 
 #[test]
@@ -131,10 +138,10 @@ fn errors_in_formulas_have_line_and_column() {
         ("m.m", "<> x[1] + 1 = 2", "--ltl:1:4: error: "),
     ];
     for (model, formula, expected) in mistakes {
-        let told = bench.explain(model, formula);
-        assert_eq!(told.code, 2, "{formula}: {}", told.out);
-        assert!(told.err.contains(expected), "{formula}:\n{}", told.err);
-        assert!(told.err.contains('^') || formula.is_empty(), "{formula}:\n{}", told.err);
+        let output = bench.explain(model, formula);
+        assert_eq!(output.code, 2, "{formula}: {}", output.out);
+        assert!(output.err.contains(expected), "{formula}:\n{}", output.err);
+        assert!(output.err.contains('^') || formula.is_empty(), "{formula}:\n{}", output.err);
     }
     let deep = "! ".repeat(300) + "(x && x)";
     assert!(bench.explain("m.dve", &deep).err.contains("nested too deeply"));
@@ -196,16 +203,16 @@ fn errors_in_automata_have_line_and_column() {
     ];
     for (head, body, expected) in mistakes {
         bench.write("a.hoa", &(head + &body));
-        let told = bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]);
-        assert_eq!(told.code, 2, "{expected}: {}", told.out);
-        assert!(told.err.contains(expected), "{expected}:\n{}", told.err);
+        let output = bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]);
+        assert_eq!(output.code, 2, "{expected}: {}", output.out);
+        assert!(output.err.contains(expected), "{expected}:\n{}", output.err);
     }
     bench.write("a.hoa", &(head.to_owned() + body));
     assert_eq!(bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]).code, 0);
     let both = ["explain", "m.dve", "--automaton", "a.hoa", "--ltl", "x"];
-    let told = bench.run(&both);
+    let output = bench.run(&both);
     let words = "several properties are given, but only one automaton can be printed\n  help: give one of --ltl, --automaton, --acceptance and --non-progress";
-    assert!(told.code == 2 && told.err.contains(words), "{}", told.err);
+    assert!(output.code == 2 && output.err.contains(words), "{}", output.err);
     assert_eq!(bench.run(&["explain", "m.dve", "--format", "dot"]).code, 2);
     let claim = ["explain", "m.pml", "--ltl", "x", "--claim", "never_0"];
     assert_eq!(bench.run(&claim).code, 2);

@@ -100,9 +100,9 @@ fn other_formulas_are_not_checked_as_invariants() {
         &["--ltl", "[] (done == 1 -> [] (done >= 1))"],
         &["--ltl", "(done < 4) W (done == 4)"],
     ] {
-        let told = bench.parsed(&[&["check", "counts.pml", "--json"], args].concat());
-        assert_eq!(told["verdict"], "verified", "{told}");
-        assert_ne!(told["stage"], "invariant", "{told}");
+        let result = bench.parsed(&[&["check", "counts.pml", "--json"], args].concat());
+        assert_eq!(result["verdict"], "verified", "{result}");
+        assert_ne!(result["stage"], "invariant", "{result}");
     }
 }
 

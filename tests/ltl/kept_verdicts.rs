@@ -35,17 +35,17 @@ fn a_named_directory_keeps_a_verdict_found_in_memory() {
         let check = [&["check", "loops.pml", "--dir", name, "--json"], flags].concat();
         let checked = bench.run(&check);
         assert_eq!((checked.code, &*checked.err), (code, ""), "{name}");
-        let told = object(&checked);
-        assert_eq!(told["stage"], "in memory");
+        let result = object(&checked);
+        assert_eq!(result["stage"], "in memory");
         let traced = bench.run(&["trace", name, "--json"]);
-        assert_eq!((traced.code, object(&traced)), (code, told.clone()), "{name}");
+        assert_eq!((traced.code, object(&traced)), (code, result.clone()), "{name}");
         let resumed = bench.run(&["resume", name, "--json"]);
-        assert_eq!((resumed.code, object(&resumed)), (code, told.clone()), "{name}");
+        assert_eq!((resumed.code, object(&resumed)), (code, result.clone()), "{name}");
         let has_ended = resumed.err.contains("this search is complete");
         assert_eq!(has_ended, name != "short", "{name}: {}", resumed.err);
         let status = object(&bench.run(&["status", name, "--json"]));
         let members = ["verdict", "states", "transitions", "stage", "fairness", "property"];
-        assert!(members.iter().all(|it| status[it] == told[it]), "{name}: {status}");
+        assert!(members.iter().all(|it| status[it] == result[it]), "{name}: {status}");
         assert_eq!(status["running"], false);
         let again = bench.run(&check);
         assert_eq!(again.code, 2, "{name}");
@@ -81,20 +81,20 @@ fn a_damaged_or_foreign_answer_is_rejected() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 16;
         std::fs::write(&one, damaged).unwrap();
-        let told = bench.run(&["trace", "one"]);
-        assert_eq!((told.code, &*told.out), (4, ""), "byte {at}: {}", told.err);
-        assert!(told.err.contains("answer"), "{}", told.err);
+        let output = bench.run(&["trace", "one"]);
+        assert_eq!((output.code, &*output.out), (4, ""), "byte {at}: {}", output.err);
+        assert!(output.err.contains("answer"), "{}", output.err);
     }
     std::fs::copy(&two, &one).unwrap();
     for command in ["trace", "status", "resume"] {
-        let told = bench.run(&[command, "one"]);
-        assert_eq!(told.code, 4, "{command}: {}{}", told.out, told.err);
-        assert!(told.err.contains("it does not belong to the job"), "{}", told.err);
+        let output = bench.run(&[command, "one"]);
+        assert_eq!(output.code, 4, "{command}: {}{}", output.out, output.err);
+        assert!(output.err.contains("it does not belong to the job"), "{}", output.err);
     }
     // Without the file the search has no verdict yet, and continues on disk.
     std::fs::remove_file(&one).unwrap();
-    let told = bench.run(&["trace", "one"]);
-    assert!(told.code == 0 && told.out.contains("no checkpoint yet"), "{}", told.out);
+    let output = bench.run(&["trace", "one"]);
+    assert!(output.code == 0 && output.out.contains("no checkpoint yet"), "{}", output.out);
     assert_eq!(bench.run(&["resume", "one"]).code, 1);
 }
 
@@ -104,19 +104,24 @@ fn the_search_for_errors_replaces_the_kept_verdict() {
     let fails =
         LOOPS.replace("{ skip }", "{ assert(x == 5) }").replace("ltl comes { <> (x == 2) }\n", "");
     let bench = Bench::of([("fails.pml", &*fails)]);
-    let told = bench.run(&["check", "fails.pml", "--dir", "d"]);
-    assert!(told.code == 1 && told.out.contains("assert(x == 5)"), "{}{}", told.out, told.err);
+    let output = bench.run(&["check", "fails.pml", "--dir", "d"]);
+    assert!(
+        output.code == 1 && output.out.contains("assert(x == 5)"),
+        "{}{}",
+        output.out,
+        output.err
+    );
     assert!(!bench.0.path().join("d/answer").exists());
-    let told = bench.run(&["trace", "d"]);
-    assert!(told.code == 1 && told.out.contains("assert(x == 5)"), "{}", told.out);
+    let output = bench.run(&["trace", "d"]);
+    assert!(output.code == 1 && output.out.contains("assert(x == 5)"), "{}", output.out);
 }
 
 #[test]
 fn a_cycle_is_reported_with_moving_enabled_and_waiting_processes() {
     let bench = bench();
-    let told =
+    let result =
         object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--shortest"]));
-    let run = &told["counterexample"];
+    let run = &result["counterexample"];
     let who = |name: &str| {
         let all = run["ends_at"].as_array().unwrap();
         all.iter().find(|it| it["process"] == name).unwrap_or_else(|| panic!("{name}: {run}"))
@@ -157,8 +162,8 @@ fn a_finite_run_is_reported_with_what_each_process_waits_for() {
         "ends.pml",
         "byte x = 3; active proctype P() { x > 4; x = 1 }\nltl comes { <> (x == 1) }\n",
     )]);
-    let told = bench.run(&["check", "ends.pml"]);
-    assert_eq!(told.code, 1);
-    assert!(told.out.contains("\n  loop     P[0]  "), "{}", told.out);
-    assert!(told.flat().contains(", waits for x > 4 (x = 3)\n"), "{}", told.out);
+    let output = bench.run(&["check", "ends.pml"]);
+    assert_eq!(output.code, 1);
+    assert!(output.out.contains("\n  loop     P[0]  "), "{}", output.out);
+    assert!(output.flat().contains(", waits for x > 4 (x = 3)\n"), "{}", output.out);
 }

@@ -44,8 +44,8 @@ fn a_probe_finds_accepting_cycles_of_random_graphs() {
         let graph = random(seed);
         let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-        let told = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
-        match &told.found {
+        let result = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
+        match &result.found {
             ProbeVerdict::Found(lasso) => {
                 found += 1;
                 graph.check(&model, lasso, seed);
@@ -54,7 +54,7 @@ fn a_probe_finds_accepting_cycles_of_random_graphs() {
             ProbeVerdict::None => {
                 assert!(!has_accepting_cycle(&graph), "{seed}");
                 let reached = graph.reached(&[0]).iter().filter(|it| **it).count();
-                assert_eq!(told.states, reached as u64, "{seed}");
+                assert_eq!(result.states, reached as u64, "{seed}");
             }
             ProbeVerdict::Open => panic!("{seed}: there is room for all"),
         }
@@ -67,12 +67,13 @@ fn a_stopped_probe_has_no_verdict() {
     let graph = Digraph { next: vec![vec![1], vec![0]], accepts: vec![true, true] };
     let model = PackedSystem::new(&graph);
     let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
-    let told = |control: &SearchControl| probe(&model, &|_| true, limits, control).unwrap().found;
-    assert!(matches!(told(&SearchControl::default()), ProbeVerdict::Found(_)));
+    let verdict =
+        |control: &SearchControl| probe(&model, &|_| true, limits, control).unwrap().found;
+    assert!(matches!(verdict(&SearchControl::default()), ProbeVerdict::Found(_)));
     let stopped = SearchControl::default();
     stopped.stop();
     let late = SearchControl::new(Duration::from_secs(600), Some(Instant::now()));
-    assert_eq!([told(&stopped), told(&late)], [ProbeVerdict::Open, ProbeVerdict::Open]);
+    assert_eq!([verdict(&stopped), verdict(&late)], [ProbeVerdict::Open, ProbeVerdict::Open]);
 }
 
 impl Bench {
@@ -106,9 +107,9 @@ fn properties_in_each_language_have_their_verdicts() {
     ];
     for (model, formula, code) in judged {
         for exec in ["jit", "interp"] {
-            let told = bench.run(&["check", model, "--ltl", formula, "--exec", exec]);
-            assert_eq!(told.code, code, "{model}: {formula}\n{}{}", told.out, told.err);
-            assert_eq!(told.shows_run(), code == 1, "{}", told.out);
+            let output = bench.run(&["check", model, "--ltl", formula, "--exec", exec]);
+            assert_eq!(output.code, code, "{model}: {formula}\n{}{}", output.out, output.err);
+            assert_eq!(output.shows_run(), code == 1, "{}", output.out);
         }
     }
 }
@@ -121,10 +122,10 @@ fn a_counterexample_has_a_stem_and_a_cycle() {
     assert!(out.contains("\nstays.dve: VIOLATED: a run does not satisfy []<> x == 0\n"), "{out}");
     assert!(out.contains("P.b -> b"), "{out}");
     let (_, out, _) = bench.check(&["stays.dve", "--ltl", "[]<> x == 0", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(told["verdict"], "violated");
-    let steps = told["counterexample"]["steps"].as_array().unwrap();
-    let back = told["counterexample"]["loop_start"].as_u64().unwrap() as usize;
+    let result: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(result["verdict"], "violated");
+    let steps = result["counterexample"]["steps"].as_array().unwrap();
+    let back = result["counterexample"]["loop_start"].as_u64().unwrap() as usize;
     assert!(back + 1 < steps.len(), "{out}");
     // The steps of the cycle change only the location of the automaton.
     let last = steps.last().unwrap();

@@ -196,8 +196,8 @@ fn check_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) {
     for (number, reduce) in reductions().iter().enumerate() {
         let watched = load(text, formula).reduced(reduce.clone(), ended);
         let found = reduced(&watched, ended, false);
-        let told = || format!("{formula} {ended:?} {reduce:?}\n{text}");
-        assert_eq!(found.is_violated, unreduced.is_violated, "{}", told());
+        let description = || format!("{formula} {ended:?} {reduce:?}\n{text}");
+        assert_eq!(found.is_violated, unreduced.is_violated, "{}", description());
         // Rewritten states may close a cycle that the original states do not.
         let is_whole = !reduce.has_kind(ReductionKind::Rewriting);
         let is_as_short = if is_whole {
@@ -205,17 +205,27 @@ fn check_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) {
         } else {
             unreduced.least_steps >= found.least_steps
         };
-        assert!(is_as_short, "{:?} {:?}: {}", unreduced.least_steps, found.least_steps, told());
+        assert!(
+            is_as_short,
+            "{:?} {:?}: {}",
+            unreduced.least_steps,
+            found.least_steps,
+            description()
+        );
         if !unreduced.is_violated {
-            assert!(found.states <= unreduced.states, "{}", told());
+            assert!(found.states <= unreduced.states, "{}", description());
             census.fewer[number] += u32::from(found.states < unreduced.states);
         }
         if disk {
             let stored = reduced(&watched, ended, true);
-            assert_eq!(stored.is_violated, unreduced.is_violated, "on disk: {}", told());
+            assert_eq!(stored.is_violated, unreduced.is_violated, "on disk: {}", description());
             // The search on disk enforces the cycle proviso in another way.
-            assert!(unreduced.is_violated || stored.states <= unreduced.states, "{}", told());
-            assert_eq!(stored.least_steps, found.least_steps, "on disk: {}", told());
+            assert!(
+                unreduced.is_violated || stored.states <= unreduced.states,
+                "{}",
+                description()
+            );
+            assert_eq!(stored.least_steps, found.least_steps, "on disk: {}", description());
             census.on_disk += 1;
         }
     }
@@ -388,8 +398,8 @@ active proctype R() { byte j; do :: j < 50 -> j++ :: j == 50 -> break od }
 fn reductions_are_reported_and_kept_by_the_directory() {
     let bench = Bench::of([("m.pml", COUNTS)]);
     let ask = |more: &[&str]| {
-        let told = bench.run(&[&["check", "m.pml", "--json"], more].concat());
-        (told.code, serde_json::from_str::<Value>(&told.out).unwrap(), told.err)
+        let output = bench.run(&[&["check", "m.pml", "--json"], more].concat());
+        (output.code, serde_json::from_str::<Value>(&output.out).unwrap(), output.err)
     };
     let asked = ["--ltl", "[]<> (done == 0 || done == 1)"];
     let (code, unreduced, _) = ask(&[&asked[..], &["--reduce", "none"]].concat());
@@ -420,10 +430,10 @@ fn reductions_are_reported_and_kept_by_the_directory() {
     );
     // The replayed cycle repeats until the dead variables recur.
     let violated = ["--ltl", "<>[] (x == 0)", "--reduce", "dead"];
-    let (code, told, err) = ask(&violated);
+    let (code, result, err) = ask(&violated);
     assert_eq!((code, &*err), (1, ""));
-    let steps = told["counterexample"]["steps"].as_array().unwrap();
-    assert!(told["counterexample"]["loop_start"].as_u64().unwrap() + 1 < steps.len() as u64);
+    let steps = result["counterexample"]["steps"].as_array().unwrap();
+    assert!(result["counterexample"]["loop_start"].as_u64().unwrap() + 1 < steps.len() as u64);
 }
 
 #[test]
@@ -443,9 +453,9 @@ fn unsuitable_reductions_are_rejected_or_omitted() {
         &["--reduce", "por", "-X", "por-proviso=chains"],
         &["--reduce", "por", "-X", "por-proviso=static+chains"],
     ] {
-        let told = bench.run(&[&["check", "m.pml"], &formula[..], flags].concat());
-        assert_eq!((told.code, &*told.out), (2, ""), "{flags:?}\n{}", told.err);
-        assert!(told.err.contains("is for properties of states"), "{flags:?}: {}", told.err);
+        let output = bench.run(&[&["check", "m.pml"], &formula[..], flags].concat());
+        assert_eq!((output.code, &*output.out), (2, ""), "{flags:?}\n{}", output.err);
+        assert!(output.err.contains("is for properties of states"), "{flags:?}: {}", output.err);
     }
     // Accepts the words that begin with two states in which `x` is 1.
     let twice = "HOA: v1 States: 3 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
@@ -462,27 +472,40 @@ fn unsuitable_reductions_are_rejected_or_omitted() {
         (["m.pml", "--ltl", "[]<> (100 / n < 100)"], "may end in an error"),
     ] {
         let args = [&["check"], &args[..], &["--reduce", "por"]].concat();
-        let (told, plain) = (bench.run(&args), bench.run(&args[..args.len() - 2]));
-        assert!(told.err.contains("partial order conditional is not applied: "), "{}", told.err);
-        assert!(told.err.contains(why) && told.flat().contains(why), "{}{}", told.err, told.out);
-        assert_eq!(told.code, plain.code, "{args:?}");
+        let (output, plain) = (bench.run(&args), bench.run(&args[..args.len() - 2]));
+        assert!(
+            output.err.contains("partial order conditional is not applied: "),
+            "{}",
+            output.err
+        );
+        assert!(
+            output.err.contains(why) && output.flat().contains(why),
+            "{}{}",
+            output.err,
+            output.out
+        );
+        assert_eq!(output.code, plain.code, "{args:?}");
     }
     // Stutter-invariant automata allow the same reductions as formulas.
     for args in [["m.pml", "--automaton", "once.hoa"], ["stays.dve", "--ltl", "L"]] {
-        let told = bench.run(&[&["check"], &args[..], &["--reduce", "por"]].concat());
-        assert!(!told.err.contains("repetitions"), "{args:?}: {}", told.err);
+        let output = bench.run(&[&["check"], &args[..], &["--reduce", "por"]].concat());
+        assert!(!output.err.contains("repetitions"), "{args:?}: {}", output.err);
     }
     // Formulas may name processes.
     let alike = "byte n; active [3] proctype P() { do :: n < 2 -> n++ :: n = 0 od }";
     bench.write("alike.pml", alike);
     let args = ["check", "alike.pml", "--ltl", "[]<> (n < 9)", "--reduce", "symmetry"];
-    let told = bench.run(&args);
-    assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.err.contains("may distinguish processes"), "{}", told.err);
+    let output = bench.run(&args);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains("may distinguish processes"), "{}", output.err);
     assert_eq!(bench.run(&[&args[..5], &["auto"]].concat()).err, "");
     // The next operator excludes only partial order, not passes over the program.
     let args = ["check", "m.pml", "--ltl", "X (done == 0)", "--reduce", "auto"];
-    let told = bench.run(&args);
-    assert_eq!((told.code, &*told.err), (0, ""), "{}", told.out);
-    assert!(told.flat().contains("reduced by equivalent values, dead variables"), "{}", told.out);
+    let output = bench.run(&args);
+    assert_eq!((output.code, &*output.err), (0, ""), "{}", output.out);
+    assert!(
+        output.flat().contains("reduced by equivalent values, dead variables"),
+        "{}",
+        output.out
+    );
 }

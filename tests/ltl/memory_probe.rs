@@ -40,8 +40,8 @@ fn probed(deep: &DeepCounter, accepts: impl Fn(u32) -> bool, limits: ProbeLimits
     let model = PackedSystem::new(deep);
     let number = |state: &[u8]| model.describe(state)[0].1.to_string().parse().unwrap();
     let accepts = |state: &[u8]| accepts(number(state));
-    let told = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
-    if let ProbeVerdict::Found(Lasso { states, back, .. }) = &told.found {
+    let result = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
+    if let ProbeVerdict::Found(Lasso { states, back, .. }) = &result.found {
         let leads = |from: &[u8], to: &[u8]| {
             let (from, to) = (number(from), number(to));
             (0..=3).any(|by| deep.next(&from, &by) == Some(to))
@@ -50,28 +50,28 @@ fn probed(deep: &DeepCounter, accepts: impl Fn(u32) -> bool, limits: ProbeLimits
         assert!(leads(states.last().unwrap(), &states[*back]));
         assert!(states[*back..].iter().any(|it| accepts(it)) && number(&states[0]) == 0);
     }
-    told
+    result
 }
 
 const LIMITS: ProbeLimits = ProbeLimits { states: 400_000, bytes: 1 << 30 };
 
 #[test]
 fn a_cycle_near_the_start_is_found_before_a_long_path_ends() {
-    let told = probed(&DeepCounter { end: 10_000_000 }, |at| at >= ASIDE, LIMITS);
-    let ProbeVerdict::Found(lasso) = told.found else { panic!("{:?}", told.found) };
+    let result = probed(&DeepCounter { end: 10_000_000 }, |at| at >= ASIDE, LIMITS);
+    let ProbeVerdict::Found(lasso) = result.found else { panic!("{:?}", result.found) };
     assert_eq!((lasso.states.len(), lasso.back), (3, 1));
-    assert!(told.states <= LIMITS.states / 4 + 4, "{}", told.states);
+    assert!(result.states <= LIMITS.states / 4 + 4, "{}", result.states);
 }
 
 #[test]
 fn a_complete_probe_counts_each_state_once() {
     // More states than the first attempt visits, and fewer than the attempt near the start.
     for end in [60_000, 90_000] {
-        let told = probed(&DeepCounter { end }, |_| false, LIMITS);
+        let result = probed(&DeepCounter { end }, |_| false, LIMITS);
         // Three increments from each state, two steps between the alternating states, and one to them.
         let steps = 3 * (u64::from(end) + 1) + 2 + 1;
         assert_eq!(
-            told,
+            result,
             ProbeResult {
                 found: ProbeVerdict::None,
                 states: end as u64 + 3,
@@ -83,21 +83,21 @@ fn a_complete_probe_counts_each_state_once() {
     }
     // Fewer states than the first attempt visits; more than the attempt near the start.
     for end in [10, 150_000] {
-        let told = probed(&DeepCounter { end }, |_| false, LIMITS);
-        assert_eq!((told.found, told.states), (ProbeVerdict::None, u64::from(end) + 3));
-        let told = probed(&DeepCounter { end }, |at| at == end, LIMITS);
-        assert!(matches!(told.found, ProbeVerdict::Found(_)), "{end}");
+        let result = probed(&DeepCounter { end }, |_| false, LIMITS);
+        assert_eq!((result.found, result.states), (ProbeVerdict::None, u64::from(end) + 3));
+        let result = probed(&DeepCounter { end }, |at| at == end, LIMITS);
+        assert!(matches!(result.found, ProbeVerdict::Found(_)), "{end}");
     }
-    let told = probed(&DeepCounter { end: 10_000_000 }, |_| false, LIMITS);
-    assert_eq!(told.found, ProbeVerdict::Open);
+    let result = probed(&DeepCounter { end: 10_000_000 }, |_| false, LIMITS);
+    assert_eq!(result.found, ProbeVerdict::Open);
 }
 
 #[test]
 fn a_probe_stays_within_its_state_limit() {
     for states in [10, 1000, 49_999, 50_000, 50_001, 70_000] {
-        let told =
+        let result =
             probed(&DeepCounter { end: 10_000_000 }, |_| false, ProbeLimits { states, ..LIMITS });
-        assert_eq!(told.found, ProbeVerdict::Open, "{states}");
-        assert!(told.states <= states + 4, "{states}: {}", told.states);
+        assert_eq!(result.found, ProbeVerdict::Open, "{states}");
+        assert!(result.states <= states + 4, "{states}: {}", result.states);
     }
 }

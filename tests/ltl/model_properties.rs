@@ -76,11 +76,11 @@ impl Bench {
     /// Asserts that `check` has this exit code with both executors. Returns its output.
     fn check_with_both_executors(&self, code: i32, args: &[&str]) -> String {
         let all = ["jit", "interp"].map(|exec| {
-            let told = self.run(&[&["check"][..], args, &["--exec", exec]].concat());
-            assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
-            assert_eq!(told.err, "", "{args:?}");
-            assert_eq!(told.shows_run(), code == 1, "{}", told.out);
-            told.out
+            let output = self.run(&[&["check"][..], args, &["--exec", exec]].concat());
+            assert_eq!(output.code, code, "{args:?}\n{}{}", output.out, output.err);
+            assert_eq!(output.err, "", "{args:?}");
+            assert_eq!(output.shows_run(), code == 1, "{}", output.out);
+            output.out
         });
         let [compiled, interpreted] = all;
         if code == 0 {
@@ -177,12 +177,12 @@ fn models_without_labels_have_the_verdicts_of_spin() {
         ] {
             for exec in ["jit", "interp"] {
                 let args = ["check", &model, flag, "--exec", exec];
-                let told = bench.run(&args);
-                assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
-                assert_eq!(told.shows_run(), code == 1, "{}", told.out);
+                let output = bench.run(&args);
+                assert_eq!(output.code, code, "{args:?}\n{}{}", output.out, output.err);
+                assert_eq!(output.shows_run(), code == 1, "{}", output.out);
                 let label = if flag == "--acceptance" { "accept" } else { "progress" };
                 let warning = format!("has a location with a label `{label}`, so {so}");
-                assert!(told.err.contains(&warning), "{args:?}\n{}", told.err);
+                assert!(output.err.contains(&warning), "{args:?}\n{}", output.err);
             }
         }
     }
@@ -195,15 +195,19 @@ fn models_without_labels_have_the_verdicts_of_spin() {
 #[test]
 fn label_properties_have_a_name_and_a_state_count() {
     let bench = bench();
-    let told = bench.run(&["check", "run.pml", "--non-progress", "--json", "--reduce", "none"]);
-    let told: Value = serde_json::from_str(&told.out).unwrap();
-    assert_eq!(told["property"], "[]<> (some process is at a label `progress`)");
+    let output = bench.run(&["check", "run.pml", "--non-progress", "--json", "--reduce", "none"]);
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!(result["property"], "[]<> (some process is at a label `progress`)");
     // `pan -l` stores the same number of states.
-    assert_eq!((&told["verdict"], &told["states"]), (&"verified".into(), &12.into()), "{told}");
-    let told = bench.run(&["explain", "round.pml", "--acceptance"]);
+    assert_eq!(
+        (&result["verdict"], &result["states"]),
+        (&"verified".into(), &12.into()),
+        "{result}"
+    );
+    let output = bench.run(&["explain", "round.pml", "--acceptance"]);
     let expected = "formula <>[] !(some process is at a label `accept`): violated by the runs";
-    assert!(told.out.starts_with(expected), "{}", told.out);
-    assert!(told.out.contains("2 states, 4 edges, strong"), "{}", told.out);
+    assert!(output.out.starts_with(expected), "{}", output.out);
+    assert!(output.out.contains("2 states, 4 edges, strong"), "{}", output.out);
 }
 
 /// SPIN's output when it replays a counterexample, and the number of the last line of the trail. `None` if SPIN is not
@@ -305,28 +309,28 @@ fn properties_of_a_model_are_checked_by_default() {
         assert_eq!(begun.code, 3, "{}", begun.err);
         assert_eq!(bench.run(&["resume", &dir]).code, code, "{model}");
         for other in [&["--keep-going"][..], &["--only", "error"], &["--no-deadlock"]] {
-            let told = bench.run(&[&["check", model], other].concat());
-            assert_eq!(told.code, 0, "{model} {other:?}\n{}", told.out);
-            assert!(told.flat().contains("no violation was found\n"), "{}", told.out);
-            assert_eq!(told.flat().contains("use --ltl"), name != "low", "{}", told.out);
+            let output = bench.run(&[&["check", model], other].concat());
+            assert_eq!(output.code, 0, "{model} {other:?}\n{}", output.out);
+            assert!(output.flat().contains("no violation was found\n"), "{}", output.out);
+            assert_eq!(output.flat().contains("use --ltl"), name != "low", "{}", output.out);
         }
-        let told = bench.run(&["check", model, "--no-claim"]);
-        assert!(told.flat().contains(&format!("use --ltl {name}\n")), "{}", told.out);
+        let output = bench.run(&["check", model, "--no-claim"]);
+        assert!(output.flat().contains(&format!("use --ltl {name}\n")), "{}", output.out);
         let help = format!("--no-claim` excludes {name}");
         bench.assert_rejected(&["check", model, "--store", "rle"], &["--store is for", &help]);
     }
     // Several properties are all checked.
     for (model, names) in [("two.pml", &["up", "down"][..]), ("both.pml", &["up"])] {
-        let told = bench.run(&["check", model, "--json"]);
-        let told: Value = serde_json::from_str(&told.out).unwrap();
-        let verdicts = told["verdicts"].as_array().unwrap().iter();
+        let output = bench.run(&["check", model, "--json"]);
+        let result: Value = serde_json::from_str(&output.out).unwrap();
+        let verdicts = result["verdicts"].as_array().unwrap().iter();
         let formulas = verdicts.filter(|it| it["kind"] == "ltl");
         let mut found: Vec<&str> = formulas.map(|it| it["name"].as_str().unwrap()).collect();
         found.sort_by_key(|it| names.iter().position(|name| name == it));
         assert_eq!(found, names, "{model}");
     }
-    let told = bench.run(&["check", "claims.pml"]);
-    assert!(told.out.contains("never claim stops"), "{}", told.out);
+    let output = bench.run(&["check", "claims.pml"]);
+    assert!(output.out.contains("never claim stops"), "{}", output.out);
     let args = ["check", "formula.pml", "--spin-trail", "t", "--deadlock-runs", "ignore"];
     assert_eq!(bench.run(&args).code, 0);
     bench.write("changes.dve", &PROCESS.replace("q1 -> q1 { }", "q1 -> q1 { effect x = 2; }"));
@@ -349,17 +353,17 @@ fn a_check_of_one_property_lists_the_unchecked_ones() {
     ];
     for (property, missed) in asked {
         let args = [&["check", "all.pml"], property].concat();
-        let told = bench.run(&args).flat();
-        let line = told.lines().find(|it| it.contains("NOT checked  ")).unwrap();
+        let text = bench.run(&args).flat();
+        let line = text.lines().find(|it| it.contains("NOT checked  ")).unwrap();
         let line = line.split(" use --").next().unwrap();
         assert!(missed.iter().all(|it| line.contains(it)), "{property:?}: {line}");
         assert_eq!(line.split(", ").count(), missed.len(), "{property:?}: {line}");
-        let told = bench.run(&[&args[..], &["--json"]].concat());
-        let told: Value = serde_json::from_str(&told.out).unwrap();
-        assert_eq!(told["unchecked"].as_array().unwrap().len(), missed.len(), "{told}");
+        let output = bench.run(&[&args[..], &["--json"]].concat());
+        let result: Value = serde_json::from_str(&output.out).unwrap();
+        assert_eq!(result["unchecked"].as_array().unwrap().len(), missed.len(), "{result}");
     }
-    let told = bench.run(&["check", "claims.pml", "--ltl", "low"]).flat();
-    let line = told.lines().find(|it| it.contains("NOT checked  ")).unwrap();
+    let text = bench.run(&["check", "claims.pml", "--ltl", "low"]).flat();
+    let line = text.lines().find(|it| it.contains("NOT checked  ")).unwrap();
     let line = line.split(" use --").next().unwrap();
     assert!(!line.contains("never claim low") && !line.contains("accept"), "{line}");
     assert_eq!(line.matches("(claims.pml:").count(), 5, "{line}");
@@ -387,8 +391,12 @@ fn unsuitable_requests_get_one_message() {
     none("plain.dve", "--acceptance");
     none("accepting.dve", "--non-progress");
     for other in [&["--ltl", "[] (x < 9)"][..], &["--non-progress"]] {
-        let told = bench.run(&[&["check", "round.pml", "--acceptance"][..], other].concat());
-        assert!(told.code == 1 && told.flat().contains("violated acceptance: "), "{}", told.out);
+        let output = bench.run(&[&["check", "round.pml", "--acceptance"][..], other].concat());
+        assert!(
+            output.code == 1 && output.flat().contains("violated acceptance: "),
+            "{}",
+            output.out
+        );
     }
     let args = ["check", "round.pml", "--acceptance", "--claim", "stops"];
     bench.assert_rejected(&args, &["cannot be used with"]);

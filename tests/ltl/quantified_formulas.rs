@@ -84,9 +84,9 @@ fn quantified_formulas_equal_their_expansions() {
             continue;
         }
         let [one, other] = [&quantified, &by_hand].map(|formula| {
-            let told = bench.run(&["check", "numbers.m", "--ltl", formula, "--no-trace"]);
-            assert!(told.code < 2, "{formula}: {}", told.err);
-            told.code
+            let output = bench.run(&["check", "numbers.m", "--ltl", formula, "--no-trace"]);
+            assert!(output.code < 2, "{formula}: {}", output.err);
+            output.code
         });
         assert_eq!(one, other, "{quantified}\n{by_hand}");
         verdicts[one as usize] += 1;
@@ -112,13 +112,13 @@ fn scalarsets_and_ranges_have_the_same_verdicts_and_counts() {
     let (names, numbers) = (model("scalarset(3)"), model("1..3"));
     let bench = Bench::of([("names.m", names.as_str()), ("numbers.m", numbers.as_str())]);
     for (formula, holds) in FORMULAS {
-        let told = ["names.m", "numbers.m"].map(|model| {
+        let results = ["names.m", "numbers.m"].map(|model| {
             let args = ["check", model, "--ltl", formula, "--json", "--reduce", "none"];
-            let told = bench.run(&args);
-            assert_eq!((told.code, told.err.as_str()), (i32::from(!holds), ""), "{formula}");
-            serde_json::from_str::<Value>(&told.out).unwrap()
+            let output = bench.run(&args);
+            assert_eq!((output.code, output.err.as_str()), (i32::from(!holds), ""), "{formula}");
+            serde_json::from_str::<Value>(&output.out).unwrap()
         });
-        let counts = told.map(|it| (it["verdict"].clone(), it["states"].clone()));
+        let counts = results.map(|it| (it["verdict"].clone(), it["states"].clone()));
         assert_eq!(counts[0].0, counts[1].0, "{formula}");
         if holds {
             assert_eq!(counts[0].1, counts[1].1, "{formula}");
@@ -131,13 +131,18 @@ fn a_quantified_temporal_formula_excludes_symmetry() {
     let names = model("scalarset(3)");
     let bench = Bench::of([("names.m", names.as_str())]);
     let formula = "forall n: Node do [] (st[n] = has -> <> st[n] = idle) end";
-    let told = bench.run(&["check", "names.m", "--ltl", formula, "--reduce", "symmetry"]);
+    let output = bench.run(&["check", "names.m", "--ltl", formula, "--reduce", "symmetry"]);
     let why = "symmetry is not applied: the formula distinguishes the elements of a scalarset";
-    assert_eq!((told.code, told.err.as_str()), (0, &*format!("warning: {why}\n")), "{}", told.out);
+    assert_eq!(
+        (output.code, output.err.as_str()),
+        (0, &*format!("warning: {why}\n")),
+        "{}",
+        output.out
+    );
     // A quantifier within a proposition is symmetric.
     let formula = "[] <> forall n: Node do st[n] != has end";
-    let told = bench.run(&["check", "names.m", "--ltl", formula, "--reduce", "symmetry"]);
-    assert_eq!((told.code, told.err.as_str()), (0, ""), "{}", told.out);
+    let output = bench.run(&["check", "names.m", "--ltl", formula, "--reduce", "symmetry"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
 }
 
 #[test]
@@ -157,9 +162,9 @@ fn errors_in_quantified_formulas_are_reported() {
             "propositions are more than",
         ),
     ] {
-        let told = bench.run(&["check", "names.m", "--ltl", formula]);
-        assert_eq!(told.code, 2, "{formula}: {}", told.out);
-        assert!(told.err.contains(said), "{formula}: {}", told.err);
+        let output = bench.run(&["check", "names.m", "--ltl", formula]);
+        assert_eq!(output.code, 2, "{formula}: {}", output.out);
+        assert!(output.err.contains(said), "{formula}: {}", output.err);
     }
 }
 
@@ -170,6 +175,6 @@ fn a_search_on_disk_keeps_a_quantified_formula() {
     let formula = "forall n: Node do [] (st[n] = wants -> <> st[n] = has) end";
     let asked = ["check", "names.m", "--ltl", formula, "--dir", "d", "--max-states", "1"];
     assert_eq!(bench.run(&asked).code, 3);
-    let told = bench.run(&["resume", "d"]);
-    assert!(told.code == 1 && told.shows_run(), "{}{}", told.out, told.err);
+    let output = bench.run(&["resume", "d"]);
+    assert!(output.code == 1 && output.shows_run(), "{}{}", output.out, output.err);
 }

@@ -292,10 +292,10 @@ impl Trial<'_> {
             };
             let failing = Arc::new(FaultDisk::with_faults(plan));
             let shared: Arc<dyn Disk> = failing.clone();
-            let told = self.subject.search(&shared, settings, &mut |_| {});
+            let result = self.subject.search(&shared, settings, &mut |_| {});
             // The failed operation may be a removal without effect on the search.
-            prop_assert!(told.is_err() || told.as_ref().unwrap() == expected);
-            self.census.add(format!("failed while {stage}"), told.is_err());
+            prop_assert!(result.is_err() || result.as_ref().unwrap() == expected);
+            self.census.add(format!("failed while {stage}"), result.is_err());
             let disk: Arc<dyn Disk> = Arc::new(match rng.below(2) {
                 0 => failing.restart(),
                 _ => failing.reboot(at),

@@ -86,12 +86,12 @@ fn shortened_runs_of_random_graphs_are_shortest() {
         assert_eq!(found.is_some(), least_states.is_some(), "{seed}");
         let Some((found, least_states)) = found.zip(least_states) else { continue };
         let first = found.states.len();
-        let told =
+        let result =
             shortest_accepting_run(&model, &accepts, found, LIMITS, &SearchControl::default())
                 .unwrap();
-        graph.check(&model, &told.lasso, seed);
-        assert!(told.is_shortest, "{seed}");
-        assert_eq!(told.lasso.states.len(), least_states, "{seed}");
+        graph.check(&model, &result.lasso, seed);
+        assert!(result.is_shortest, "{seed}");
+        assert_eq!(result.lasso.states.len(), least_states, "{seed}");
         shortened += u32::from(least_states < first);
         were_least += u32::from(least_states == first);
     }
@@ -128,11 +128,11 @@ fn shortened_runs_to_decided_states_are_shortest() {
         let of_decided = leads_on.into_iter().filter_map(depth).min();
         let least_states = of_decided.map_or(of_loops, |it| it.min(of_loops));
         let below = runs.steps_of(&found);
-        let told = shortest(runs, found, LIMITS, &SearchControl::default()).unwrap();
-        graph.check(&model, &told.lasso, seed);
-        assert!(told.is_shortest, "{seed}");
-        assert_eq!((told.below, told.steps), (below, least_states), "{seed}");
-        assert_eq!(runs.steps_of(&told.lasso), least_states, "{seed}");
+        let result = shortest(runs, found, LIMITS, &SearchControl::default()).unwrap();
+        graph.check(&model, &result.lasso, seed);
+        assert!(result.is_shortest, "{seed}");
+        assert_eq!((result.below, result.steps), (below, least_states), "{seed}");
+        assert_eq!(runs.steps_of(&result.lasso), least_states, "{seed}");
         by_loops += u32::from(least_states == of_loops);
         decided += u32::from(of_decided == Some(least_states));
         sooner += u32::from(least_states < below);
@@ -156,23 +156,23 @@ fn limited_searches_claim_only_proven_minima() {
             [ProbeLimits { states, ..LIMITS }, ProbeLimits { bytes: 210 * states, ..LIMITS }]
         {
             let first = found.states.len();
-            let told = shortest_accepting_run(
+            let result = shortest_accepting_run(
                 &model,
                 &accepts,
                 found.clone(),
                 limits,
                 &SearchControl::default(),
             );
-            let told = told.unwrap();
-            graph.check(&model, &told.lasso, seed);
-            let length = told.lasso.states.len();
+            let result = result.unwrap();
+            graph.check(&model, &result.lasso, seed);
+            let length = result.lasso.states.len();
             assert!(least_states <= length && length <= first, "{seed}");
-            assert!(!told.is_shortest || length == least_states, "{seed}");
+            assert!(!result.is_shortest || length == least_states, "{seed}");
             // A state has fewer than three successors beyond the last that had room.
-            assert!(told.states <= states + 4, "{seed}: {}", told.states);
-            proved += u32::from(told.is_shortest && length < first);
-            shortened += u32::from(!told.is_shortest && length < first);
-            kept += u32::from(!told.is_shortest && length == first);
+            assert!(result.states <= states + 4, "{seed}: {}", result.states);
+            proved += u32::from(result.is_shortest && length < first);
+            shortened += u32::from(!result.is_shortest && length < first);
+            kept += u32::from(!result.is_shortest && length == first);
         }
     }
     assert!(proved > 100 && shortened > 5 && kept > 100, "{proved} {shortened} {kept}");
@@ -188,8 +188,8 @@ fn a_stopped_search_keeps_the_run() {
     let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
     let stopped = SearchControl::default();
     stopped.stop();
-    let told = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
-    assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 1, false));
+    let result = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
+    assert_eq!((result.lasso, result.states, result.is_shortest), (lasso, 1, false));
 }
 
 /// The search stops at the first acceptance test. All states but the last, which is too far away, are known then.
@@ -203,8 +203,8 @@ fn a_search_stopped_at_distances_claims_no_minimum() {
         control.stop();
         asked.fetch_add(1, Ordering::Relaxed) < 1
     };
-    let told = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
-    assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 99, false));
+    let result = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
+    assert_eq!((result.lasso, result.states, result.is_shortest), (lasso, 99, false));
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
@@ -213,10 +213,10 @@ fn a_run_of_one_state_is_shortest() {
     let graph = Digraph { next: vec![vec![0, 1], vec![1]], accepts: vec![true, true] };
     let (lasso, model) = (found(&graph).unwrap(), PackedSystem::new(&graph));
     let accepts = |_: &[u8]| true;
-    let told =
+    let result =
         shortest_accepting_run(&model, &accepts, lasso, LIMITS, &SearchControl::default()).unwrap();
-    graph.check(&model, &told.lasso, 0);
-    assert_eq!((told.lasso.states.len(), told.lasso.back, told.is_shortest), (1, 0, true));
+    graph.check(&model, &result.lasso, 0);
+    assert_eq!((result.lasso.states.len(), result.lasso.back, result.is_shortest), (1, 0, true));
 }
 
 /// Counts to 50 and stays there. Each step may instead change a burden, which multiplies the states.

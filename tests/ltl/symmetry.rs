@@ -132,18 +132,18 @@ fn check_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
         census.refused += refused;
         for on_disk in [false, true].into_iter().take(1 + usize::from(disk)) {
             let found = reduced(&watched, ended, on_disk);
-            let told = || format!("{asked} {ended:?} {reduce:?} on disk: {on_disk}\n{text}");
-            assert_eq!(found.is_violated, unreduced.is_violated, "{}", told());
+            let description = || format!("{asked} {ended:?} {reduce:?} on disk: {on_disk}\n{text}");
+            assert_eq!(found.is_violated, unreduced.is_violated, "{}", description());
             // A cycle may close at a symmetric state.
             assert!(
                 found.least_steps <= unreduced.least_steps,
                 "{:?} {:?}: {}",
                 found.least_steps,
                 unreduced.least_steps,
-                told()
+                description()
             );
             if !unreduced.is_violated {
-                assert!(found.states <= unreduced.states, "{}", told());
+                assert!(found.states <= unreduced.states, "{}", description());
                 census.fewer[number] += u32::from(found.states < unreduced.states);
             }
             census.on_disk += u32::from(on_disk);
@@ -199,9 +199,13 @@ fn a_cycle_of_symmetric_states_is_shown_in_the_original_model() {
     let bench = Bench::of([("ring.m", RING)]);
     for (formula, holds) in RING_FORMULAS {
         let ask = |command: &[&str]| {
-            let told = bench.run(command);
-            assert_eq!((told.code, &*told.err), (i32::from(!holds), ""), "{formula} {command:?}");
-            serde_json::from_str::<Value>(&told.out).unwrap()
+            let output = bench.run(command);
+            assert_eq!(
+                (output.code, &*output.err),
+                (i32::from(!holds), ""),
+                "{formula} {command:?}"
+            );
+            serde_json::from_str::<Value>(&output.out).unwrap()
         };
         let check =
             |more: &[&str]| ask(&[&["check", "ring.m", "--ltl", formula, "--json"], more].concat());
@@ -229,8 +233,8 @@ fn a_cycle_of_symmetric_states_is_shown_in_the_original_model() {
 fn a_cycle_is_repeated_until_the_names_of_its_elements_recur() {
     let bench = Bench::of([("ring.m", RING)]);
     let formula = "[]<> !(forall p: P do !isundefined(after[p]) & after[p] != p end)";
-    let told = bench.run(&["check", "ring.m", "--ltl", formula, "--reduce", "symmetry"]);
-    assert_eq!((told.code, &*told.err), (1, ""));
+    let output = bench.run(&["check", "ring.m", "--ltl", formula, "--reduce", "symmetry"]);
+    assert_eq!((output.code, &*output.err), (1, ""));
     // Three steps for each of the five holders of the token.
-    assert!(told.flat().contains(": 6 steps, then a cycle of 15 steps"), "{}", told.out);
+    assert!(output.flat().contains(": 6 steps, then a cycle of 15 steps"), "{}", output.out);
 }

@@ -155,17 +155,22 @@ fn fair_cycles_of_random_graphs_are_found_in_memory() {
     let (mut found, mut unfair) = (0, 0);
     for seed in 0..6000 {
         let graph = FairGraph::random(seed);
-        let told = FairGraphModel { graph: &graph, model: PackedSystem::new(&graph.graph) };
-        let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
+        let fair_model = FairGraphModel { graph: &graph, model: PackedSystem::new(&graph.graph) };
+        let accepts = |state: &[u8]| graph.graph.accepts[node(&fair_model.model, state)];
         let control = SearchControl::default();
-        let probed = probe_fair(&told.model, &told, &accepts, limits, &control).unwrap();
-        let any =
-            spillway::search::liveness::nested_dfs::probe(&told.model, &accepts, limits, &control)
-                .unwrap();
+        let probed =
+            probe_fair(&fair_model.model, &fair_model, &accepts, limits, &control).unwrap();
+        let any = spillway::search::liveness::nested_dfs::probe(
+            &fair_model.model,
+            &accepts,
+            limits,
+            &control,
+        )
+        .unwrap();
         match &probed.found {
             ProbeVerdict::Found(lasso) => {
                 found += 1;
-                graph.check(&told.model, lasso, seed);
+                graph.check(&fair_model.model, lasso, seed);
                 assert!(graph.has_fair_cycle(), "{seed}");
                 // A counted transition led to each state but the first.
                 assert!(probed.states <= probed.transitions + 1, "{seed}: {probed:?}");
@@ -188,12 +193,12 @@ fn on_disk(
     disk: &Arc<dyn Disk>,
     settings: SearchSettings,
 ) -> spill::Result<(ProbeVerdict, u32)> {
-    let told = FairGraphModel { graph, model: PackedSystem::new(&graph.graph) };
-    let component = |state: &[u8]| graph.component(node(&told.model, state));
-    let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
-    let (model, component, accepts) = (&told.model, &component, &accepts);
+    let fair_model = FairGraphModel { graph, model: PackedSystem::new(&graph.graph) };
+    let component = |state: &[u8]| graph.component(node(&fair_model.model, state));
+    let accepts = |state: &[u8]| graph.graph.accepts[node(&fair_model.model, state)];
+    let (model, component, accepts) = (&fair_model.model, &component, &accepts);
     let is_weak = graph.is_weak();
-    let subject = CycleSearchInput { model, component, accepts, is_weak, fair: Some(&told) };
+    let subject = CycleSearchInput { model, component, accepts, is_weak, fair: Some(&fair_model) };
     subject.search(disk, settings, &mut |_| {})
 }
 
@@ -211,9 +216,9 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
             ..SearchSettings::UNLIMITED
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let (told, _) = on_disk(&graph, &disk, settings).unwrap();
-        assert_eq!(told != ProbeVerdict::None, graph.has_fair_cycle(), "{seed}");
-        if let ProbeVerdict::Found(lasso) = &told {
+        let (result, _) = on_disk(&graph, &disk, settings).unwrap();
+        assert_eq!(result != ProbeVerdict::None, graph.has_fair_cycle(), "{seed}");
+        if let ProbeVerdict::Found(lasso) = &result {
             found += 1;
             longest = longest.max(lasso.states.len() - lasso.back);
             if graph.processes > 0 {
@@ -222,7 +227,7 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
         }
         // Other limits give the same verdict, and there are no orphan files.
         let other: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        assert_eq!(on_disk(&graph, &other, SearchSettings::UNLIMITED).unwrap().0, told, "{seed}");
+        assert_eq!(on_disk(&graph, &other, SearchSettings::UNLIMITED).unwrap().0, result, "{seed}");
         assert_no_orphan_files(&*disk, &format!("{seed}"));
     }
     assert!((300..900).contains(&found) && longest > 15, "{found}, {longest}");
@@ -381,7 +386,7 @@ fn only_weakly_fair_runs_are_checked() {
     let bench = bench();
     for (model, formula, of_all, of_fair) in FAIRNESS_VERDICTS {
         for (flags, code) in [(&[][..], of_all), (&["--fair", "weak"], of_fair)] {
-            let told = ["jit", "interp"].map(|exec| {
+            let results = ["jit", "interp"].map(|exec| {
                 let asked = ["check", model, "--ltl", formula, "--exec", exec, "--json"];
                 let CommandOutput { code: found, out, err } =
                     bench.run(&[&asked[..], flags].concat());
@@ -389,9 +394,9 @@ fn only_weakly_fair_runs_are_checked() {
                 serde_json::from_str::<Value>(&out).unwrap()
             });
             // The run found may depend on the executor.
-            assert!(code == 1 || told[0] == told[1], "{model}: {formula}");
+            assert!(code == 1 || results[0] == results[1], "{model}: {formula}");
             let fairness = if flags.is_empty() { "none" } else { "weak" };
-            assert_eq!(told[0]["fairness"], fairness);
+            assert_eq!(results[0]["fairness"], fairness);
         }
     }
 }
@@ -418,17 +423,17 @@ fn verdicts_on_weakly_fair_runs_on_disk_equal_those_in_memory() {
         assert_eq!(json(&["status", &dir], 0)["fairness"], "weak");
         let CommandOutput { code: found, err, .. } = bench.run(&asked);
         assert!(found == 2 && err.contains("a search of this model with other checks"), "{err}");
-        let told = json(&["resume", &dir], code);
-        assert_eq!(told["fairness"], "weak", "{formula}");
-        assert_eq!(told["counterexample"].is_null(), code == 0);
+        let result = json(&["resume", &dir], code);
+        assert_eq!(result["fairness"], "weak", "{formula}");
+        assert_eq!(result["counterexample"].is_null(), code == 0);
         // The counterexample is shown again, and found fair again.
         let again = json(&["resume", &dir, "--threads", "1", "--exec", "interp"], code);
-        assert_eq!(told["counterexample"], again["counterexample"], "{formula}");
+        assert_eq!(result["counterexample"], again["counterexample"], "{formula}");
         assert_eq!(json(&["trace", &dir], code), again, "{formula}");
         let in_memory = json(&["check", model, "--ltl", formula, "--fair", "weak"], code);
         if code == 0 {
-            assert_eq!(told["states"], in_memory["states"], "{formula}");
-            assert_eq!(told["transitions"], in_memory["transitions"], "{formula}");
+            assert_eq!(result["states"], in_memory["states"], "{formula}");
+            assert_eq!(result["transitions"], in_memory["transitions"], "{formula}");
         }
     }
 }
@@ -503,9 +508,9 @@ fn weak_fairness_equals_fairness_as_a_formula() {
         for wanted in [wanted[seed as usize % 3], wanted[(seed as usize + 1) % 3]] {
             let says = format!("({}) -> ({wanted})", fair.join(" && "));
             let code = |args: &[&str]| {
-                let told = bench.run(&[&["check", "m.pml", "--ltl"][..], args].concat());
-                assert!(told.code < 2, "{text}{}", told.err);
-                told.code
+                let output = bench.run(&[&["check", "m.pml", "--ltl"][..], args].concat());
+                assert!(output.code < 2, "{text}{}", output.err);
+                output.code
             };
             let fair = code(&[wanted, "--fair", "weak"]);
             assert_eq!(fair, code(&[&says]), "{seed}: {wanted}\n{text}");
@@ -555,14 +560,15 @@ fn compare_fair_steps(watched: &LivenessCheck, states_max: usize) -> usize {
     let mut asked = 0;
     while let Some(state) = open.pop().filter(|_| asked < states_max) {
         asked += 1;
-        let told = fair.each_ref().map(|fair| {
+        let successors = fair.each_ref().map(|fair| {
             let mut records = Vec::new();
             let run = |out: &mut SuccessorSink| fair.expand_fair(&state, out);
             let width = product.width() + ProcessSet::BYTES;
             let _ = SuccessorSink::collect(width, &mut records, run).unwrap();
-            let mut told: Vec<Vec<u8>> = records.chunks_exact(width).map(<[u8]>::to_vec).collect();
-            told.sort();
-            told
+            let mut states: Vec<Vec<u8>> =
+                records.chunks_exact(width).map(<[u8]>::to_vec).collect();
+            states.sort();
+            states
         });
         let steps = fair[0].steps(&state).into_iter();
         let steps = steps.filter_map(|(step, set)| match step.outcome {
@@ -572,8 +578,8 @@ fn compare_fair_steps(watched: &LivenessCheck, states_max: usize) -> usize {
         let mut expected: Vec<Vec<u8>> = steps.collect();
         expected.sort();
         let name = watched.model.name();
-        assert_eq!(told[0], expected, "{name}: {:?}", product.describe(&state));
-        assert_eq!(told[1], expected, "{name}: {:?}", product.describe(&state));
+        assert_eq!(successors[0], expected, "{name}: {:?}", product.describe(&state));
+        assert_eq!(successors[1], expected, "{name}: {:?}", product.describe(&state));
         for record in expected {
             let to = record[..product.width()].to_vec();
             if seen.insert(to.clone()) {

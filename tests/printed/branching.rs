@@ -318,8 +318,8 @@ fn random_ctl_formulas_on_random_nets_have_the_answers_of_marking_sets() {
         });
         // Conditions on all markings are printed first.
         let expected: BTreeSet<String> = expected.collect();
-        let told: BTreeSet<String> = output.out.lines().map(str::to_owned).collect();
-        let other: Vec<&String> = told.symmetric_difference(&expected).collect();
+        let answers: BTreeSet<String> = output.out.lines().map(str::to_owned).collect();
+        let other: Vec<&String> = answers.symmetric_difference(&expected).collect();
         assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", output.err, net.text());
         assert_eq!(output.out.lines().count(), formulas.len());
     }
@@ -371,8 +371,8 @@ FORMULA q2 CANNOT_COMPUTE
     assert_eq!((output.code, output.out.as_str()), (2, lines), "{}", output.err);
     let output =
         folder.run(&[&asked[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
-    let told: Value = serde_json::from_str(&output.out).unwrap();
-    let answers = told["answers"].as_array().unwrap();
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    let answers = result["answers"].as_array().unwrap();
     let holds: Vec<Option<bool>> = answers.iter().map(|it| it["holds"].as_bool()).collect();
     assert_eq!((output.code, holds), (1, vec![Some(true), Some(false)]), "{}", output.err);
 }
@@ -435,6 +435,6 @@ STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
     );
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
     let output = folder.run(&["check", "m.m", "--mcc"]);
-    let told = "--mcc is for models in PNML, but m.m is in murphi";
-    assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
+    let message = "--mcc is for models in PNML, but m.m is in murphi";
+    assert!(output.code == 2 && output.err.contains(message), "{}", output.err);
 }

@@ -35,8 +35,8 @@ fn every_language_has_invariants_on_the_command_line() {
         let both = ["--invariant", "x < 4", "--invariant", invariant, "--dir", "d", "--json"];
         let output = folder.run(&[&only[..], &both].concat());
         assert_eq!(output.code, 1, "{name}: {}", output.err);
-        let told: Value = serde_json::from_str(&output.out).unwrap();
-        let violations = told["violations"].as_array().unwrap();
+        let result: Value = serde_json::from_str(&output.out).unwrap();
+        let violations = result["violations"].as_array().unwrap();
         let [found] = violations.as_slice() else { panic!("{name}: {violations:?}") };
         assert_eq!((&found["kind"], &found["name"]), (&"invariant".into(), &invariant.into()));
         assert_eq!((&found["file"], &found["line"]), (&"invariant".into(), &1.into()));
@@ -79,16 +79,16 @@ fn every_language_has_covers_on_the_command_line() {
         let output = folder.run(
             &[&only[..], &["--cover", "x > 3", "--invariant", "x < 4", "--dir", "d"]].concat(),
         );
-        let told = "VIOLATED: cover: x > 3 at cover:1:1, in no reachable state";
+        let message = "VIOLATED: cover: x > 3 at cover:1:1, in no reachable state";
         let words = |out: &str| out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            output.code == 1 && words(&output.out).contains(told),
+            output.code == 1 && words(&output.out).contains(message),
             "{name}: {} {}",
             output.out,
             output.err
         );
         let status = folder.run(&["status", "d"]).out;
-        assert!(words(&status).contains(told), "{name}: {status}");
+        assert!(words(&status).contains(message), "{name}: {status}");
         let output = folder.run(&["check", name, "--cover", "x < 9", "--ltl", "[] x < 9"]);
         assert!(
             output.code == 0 && output.out.contains(" properties hold\n"),
@@ -121,8 +121,8 @@ fn command_line_conditions_exclude_formulas_of_the_model() {
     let (name, text, _) = COUNTERS[2];
     let folder = Folder::with(name, &format!("{text}\nltl small {{ [] (x < 2) }}\n"));
     let output = folder.run(&["check", name, "--invariant", "x < 4", "--no-deadlock"]);
-    let told = "NOT checked  ltl small (count.pml:2)";
-    assert!(output.code == 0 && output.out.contains(told), "{} {}", output.out, output.err);
+    let message = "NOT checked  ltl small (count.pml:2)";
+    assert!(output.code == 0 && output.out.contains(message), "{} {}", output.out, output.err);
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn a_configuration_file_sets_what_no_flag_sets() {
     let flags = ["--invariant", "x < 100", "--max-states", "1", "--dir", "d"];
     let stopped = folder.run(&[&configured[..], &flags].concat());
     assert_eq!(stopped.code, 3, "{}", stopped.err);
-    let told = folder.run(&["status", "d", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
-    let (properties, limits) = (&told["config"]["properties"], &told["config"]["limits"]);
+    let output = folder.run(&["status", "d", "--json"]);
+    let result: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    let (properties, limits) = (&result["config"]["properties"], &result["config"]["limits"]);
     assert_eq!(properties["invariant"], serde_json::json!(["x < 100"]));
     assert_eq!(properties["only"], serde_json::json!(["invariant"]));
     assert_eq!((&limits["memory"], &limits["max-states"]), (&"64MiB".into(), &1.into()));

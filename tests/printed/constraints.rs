@@ -9,9 +9,9 @@ active proctype Q() { do :: y < x -> y++ od }";
 
 fn json(folder: &Folder, args: &[&str]) -> (i32, Value) {
     let output = folder.run(&[&["check"], args, &["--json", "--no-trace"]].concat());
-    let told = serde_json::from_str(&output.out)
+    let result = serde_json::from_str(&output.out)
         .unwrap_or_else(|_| panic!("{}{}", output.out, output.err));
-    (output.code, told)
+    (output.code, result)
 }
 
 #[test]
@@ -25,14 +25,14 @@ fn the_verdict_holds_within_the_constraint() {
     let row = "  constraint  x < 3 && x > -3; states outside of it were checked,\n           but not expanded\n";
     assert!(output.out.contains(row), "{}", output.out);
     // x is from -3 to 3, and y from 0 to 2. Between the test and the increment y is 0 or 1.
-    let (code, told) = json(&folder, &args[1..4]);
-    assert_eq!((code, &told["states"]), (0, &(7 * 3 + 7 * 2).into()), "{told}");
-    assert_eq!(told["constraints"], serde_json::json!(["x < 3 && x > -3"]));
+    let (code, result) = json(&folder, &args[1..4]);
+    assert_eq!((code, &result["states"]), (0, &(7 * 3 + 7 * 2).into()), "{result}");
+    assert_eq!(result["constraints"], serde_json::json!(["x < 3 && x > -3"]));
     // Several constraints hold together.
     let both = ["c.pml", "--constraint", "x < 3", "--constraint", "x > -3"];
-    let (_, told) = json(&folder, &both);
-    assert_eq!(told["states"], 35);
-    assert_eq!(told["constraints"], serde_json::json!(["x < 3", "x > -3"]));
+    let (_, result) = json(&folder, &both);
+    assert_eq!(result["states"], 35);
+    assert_eq!(result["constraints"], serde_json::json!(["x < 3", "x > -3"]));
     // A property of the model that is not checked is still listed.
     folder.write("l.pml", &format!("{COUNTERS} ltl p {{ <> (x == 9) }}"));
     let output = folder.run(&["check", "l.pml", "--constraint", "x < 3 && x > -3", "--no-claim"]);
@@ -48,8 +48,8 @@ fn every_engine_has_the_same_states() {
     for flags in
         [&["--exec", "interp"][..], &["--reduce", "none"], &["--store", "raw"], &["--keep-going"]]
     {
-        let (code, told) = json(&folder, &[&constraint, flags].concat());
-        assert_eq!((code, &told["states"]), (0, &35.into()), "{flags:?}");
+        let (code, result) = json(&folder, &[&constraint, flags].concat());
+        assert_eq!((code, &result["states"]), (0, &35.into()), "{flags:?}");
     }
 }
 
@@ -60,9 +60,9 @@ fn states_outside_the_constraint_are_checked() {
     for (invariant, code) in [("x < 3", 1), ("x < 4", 0)] {
         for exec in ["jit", "interp"] {
             let args = ["c.pml", "--constraint", "x < 3 && x > -3", "--invariant", invariant];
-            let (ended, told) = json(&folder, &[&args[..], &["--exec", exec]].concat());
-            assert_eq!(ended, code, "{invariant} {told}");
-            assert_eq!(told["deadlocks"], 0);
+            let (ended, result) = json(&folder, &[&args[..], &["--exec", exec]].concat());
+            assert_eq!(ended, code, "{invariant} {result}");
+            assert_eq!(result["deadlocks"], 0);
         }
     }
     // A deadlock within the constraint is reported.
@@ -151,13 +151,13 @@ fn unproven_reductions_are_omitted_with_a_constraint() {
     assert_eq!(output.code, 0, "{}", output.err);
     let words = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for name in ["slice", "merged transitions", "partial order"] {
-        let told = words.split("not reduced by ").find(|it| it.starts_with(name));
-        let told = told.unwrap_or_else(|| panic!("{name}: {}", output.out));
+        let reason = words.split("not reduced by ").find(|it| it.starts_with(name));
+        let reason = reason.unwrap_or_else(|| panic!("{name}: {}", output.out));
         assert!(
-            told.contains(
+            reason.contains(
                 ": a constraint bounds the search, and the reduction is not proven beside it"
             ),
-            "{told}"
+            "{reason}"
         );
     }
 }
@@ -170,8 +170,8 @@ fn the_manual_lists_the_reductions_allowed_with_a_constraint() {
     let used = spillway::reduce::REDUCTIONS.iter().filter(|it| it.allows_constraint);
     let mut names: Vec<String> = used.map(|it| format!("`{}`", it.name)).collect();
     let last = names.pop().unwrap();
-    let told = format!("only {} and {last} are", names.join(", "));
-    assert!(manual.contains(&told), "{told}");
+    let message = format!("only {} and {last} are", names.join(", "));
+    assert!(manual.contains(&message), "{message}");
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn the_search_directory_keeps_the_constraint() {
     assert!(page.contains("verified within the constraint"), "{page}");
     // A configuration file may have the constraint.
     folder.write("spillway.toml", "[properties]\nconstraint = [\"x < 3 && x > -3\"]\n");
-    let (_, told) = json(&folder, &["c.pml", "--config", "spillway.toml"]);
-    assert_eq!(told["states"], 35);
+    let (_, result) = json(&folder, &["c.pml", "--config", "spillway.toml"]);
+    assert_eq!(result["states"], 35);
 }
 
 #[test]

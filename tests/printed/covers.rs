@@ -23,9 +23,9 @@ cover \"five rounds\" rounds = 4 & forall i: Node do st[i] = 2 end;
 ";
 
 /// The names of the satisfied covers, and of the others.
-fn cover_names(told: &Value) -> [BTreeSet<String>; 2] {
+fn cover_names(result: &Value) -> [BTreeSet<String>; 2] {
     ["examples", "violations"].map(|which| {
-        let all = told[which].as_array().unwrap().iter();
+        let all = result[which].as_array().unwrap().iter();
         let all = all.filter(|it| it["kind"] == "cover");
         all.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
     })
@@ -69,12 +69,12 @@ fn reductions_keep_the_verdicts_of_covers() {
 #[test]
 fn covers_are_reported_with_states_or_position() {
     let folder = Folder::with("nodes.m", NODES);
-    let told = |flags: &[&str], code| {
+    let check = |flags: &[&str], code| {
         let output = folder.run(&[&["check", "nodes.m", "--no-deadlock"], flags].concat());
         assert_eq!(output.code, code, "{flags:?}: {}{}", output.out, output.err);
         output.out
     };
-    let out = told(&["--reduce", "none", "--symmetry", "off", "--dir", "d"], 1);
+    let out = check(&["--reduce", "none", "--symmetry", "off", "--dir", "d"], 1);
     for words in [
         "nodes.m: VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n",
         "  also     cover: five rounds at nodes.m:14:1, in no reachable state\n",
@@ -88,10 +88,10 @@ fn covers_are_reported_with_states_or_position() {
                     VIOLATED: cover: five rounds at nodes.m:14:1, in no reachable state\n";
     assert_eq!((output.code, &*output.out, &*output.err), (1, expected, ""));
     // Covers that are not checked are listed, and there is no violation.
-    let out = told(&["--only", "error"], 0);
+    let out = check(&["--only", "error"], 0);
     assert!(out.contains("  not checked  deadlocks, covers\n"), "{out}");
     // A search that ends at another violation has not seen all states.
     folder.write("nodes.m", &format!("{NODES}invariant \"two rounds\" rounds < 2;\n"));
-    let out = told(&["--no-trace"], 1);
+    let out = check(&["--no-trace"], 1);
     assert!(out.contains("VIOLATED: invariant: two rounds") && !out.contains("two own"), "{out}");
 }

@@ -536,11 +536,11 @@ fn links_are_followed_by_keyboard() {
         read_page_title(browser, &folder, &address, 2000)
     };
     let end = ExplorerServer::of(&folder, &["d"]).moved("/");
-    let told = pressed("d", "/at/0", "['0', 'b', 'n', 'e', 'i', 'x', '/']");
+    let titles = pressed("d", "/at/0", "['0', 'b', 'n', 'e', 'i', 'x', '/']");
     let followed = ["/at/0.0", "/at/", "/at/0.0", end.as_str(), "/at/"];
-    assert_eq!(told, json!({ "errors": [], "followed": followed, "focus": "until" }));
+    assert_eq!(titles, json!({ "errors": [], "followed": followed, "focus": "until" }));
     // A number that begins another one waits for another digit, or for Enter.
-    let told = pressed("many.pml", "/at/0", "['1', '1', '1', 'Enter', '5', '0', '7']");
+    let titles = pressed("many.pml", "/at/0", "['1', '1', '1', 'Enter', '5', '0', '7']");
     let followed = ["/at/0.11", "/at/0.1", "/at/0.5", "/at/0.0", "/at/0.7"];
-    assert_eq!(told, json!({ "errors": [], "followed": followed, "focus": "" }));
+    assert_eq!(titles, json!({ "errors": [], "followed": followed, "focus": "" }));
 }

@@ -59,8 +59,8 @@ fn a_graph_with_too_many_states_is_rejected() {
         "int x; process P { state a; init a; trans a -> a { guard x < 900; effect x = x + 1; }; } system async;",
     );
     let output = folder.run(&["graph", "count.dve"]);
-    let told = "error: count.dve has more than 500 states, too many to be drawn\n  help: --max-states N draws more; `spillway check count.dve --keep-going` counts them\n";
-    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", told));
+    let message = "error: count.dve has more than 500 states, too many to be drawn\n  help: --max-states N draws more; `spillway check count.dve --keep-going` counts them\n";
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", message));
     assert_eq!(folder.run(&["graph", "count.dve", "--max-states", "901"]).code, 0);
     let output = folder.run(&["graph", "count.dve", "--max-states", "901", "--out", "no/such.dot"]);
     assert_eq!(output.code, 2);
@@ -90,9 +90,9 @@ fn completions_and_manual_pages_have_every_command() {
     );
     let output = folder.run(&["man", "--out", "pages"]);
     assert_eq!((output.code, output.out.as_str()), (0, ""));
-    let told =
+    let message =
         "wrote a page for each command to pages; `man -l pages/spillway.1` shows the first\n";
-    assert_eq!(output.err, told);
+    assert_eq!(output.err, message);
     let check = std::fs::read_to_string(folder.path("pages/spillway-check.1")).unwrap();
     assert!(check.contains("memory"));
     let output = folder.run(&["man", "--out", "file/pages"]);
@@ -117,11 +117,11 @@ fn counterexamples_are_exported_as_itf_csv_and_diagrams() {
         assert_eq!((output.code, output.err.as_str()), (1, ""));
         output.out
     };
-    let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
-    assert_eq!(told["#meta"]["format"], "ITF");
-    assert_eq!(told["#meta"]["failing-action"], "B[1]: assert(x < 1)");
-    let states = told["states"].as_array().unwrap();
-    let vars = told["vars"].as_array().unwrap();
+    let result: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
+    assert_eq!(result["#meta"]["format"], "ITF");
+    assert_eq!(result["#meta"]["failing-action"], "B[1]: assert(x < 1)");
+    let states = result["states"].as_array().unwrap();
+    let vars = result["vars"].as_array().unwrap();
     assert!(vars.iter().any(|it| it == "B[1].x"), "{vars:?}");
     for (number, state) in states.iter().enumerate() {
         assert_eq!(state["#meta"]["index"], number);
@@ -161,18 +161,18 @@ rule \"up\" x < 3 ==> begin x := x + 1; end; invariant \"low\" x < 2;",
     let output = folder.run(&["trace", "d", "--as", "plantuml"]);
     let part = "participant \"the model\" as p0\np0 -> p0 : 1 up: x: 0 -> 1\n";
     assert!(output.out.contains(part), "{}", output.out);
-    let told: serde_json::Value =
+    let result: serde_json::Value =
         serde_json::from_str(&folder.run(&["trace", "d", "--as", "itf"]).out).unwrap();
     let undefined = serde_json::json!({ "#unserializable": "undefined" });
     assert_eq!(
-        told["states"][0]["a"],
+        result["states"][0]["a"],
         serde_json::json!({ "#map": [[1, undefined], [2, undefined]] })
     );
     folder.write("fine.m", "var x: 0..3; startstate begin x := 0; end; rule x < 3 ==> begin x := x + 1; end; rule x = 3 ==> begin x := 0; end;");
     assert_eq!(folder.run(&["check", "fine.m", "--dir", "f"]).code, 0);
     let output = folder.run(&["trace", "f", "--as", "csv"]);
-    let told = "error: no counterexample has been found\n";
-    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", told));
+    let message = "error: no counterexample has been found\n";
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", message));
 }
 
 const ROUND: &str = "chan c = [1] of { byte };
@@ -191,13 +191,13 @@ fn lassos_are_exported_with_their_cycle() {
         assert_eq!((output.code, output.err.as_str()), (1, ""), "{}", output.out);
         output.out
     };
-    let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
-    let states = told["states"].as_array().unwrap();
-    let (again, last) = (told["loop"].as_u64().unwrap() as usize, states.last().unwrap());
+    let result: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
+    let states = result["states"].as_array().unwrap();
+    let (again, last) = (result["loop"].as_u64().unwrap() as usize, states.last().unwrap());
     // The successor of the last state is that of the equal state.
-    let vars = told["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+    let vars = result["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
     vars.for_each(|it| assert_eq!(last[it], states[again - 1][it], "{it}"));
-    assert_eq!(told["#meta"]["description"], "round.pml: <> (n == 2)");
+    assert_eq!(result["#meta"]["description"], "round.pml: <> (n == 2)");
     let table = trace("csv");
     let mut read = csv::Reader::from_reader(table.as_bytes());
     assert_eq!(&read.headers().unwrap()[3], "back to step");
@@ -216,13 +216,13 @@ fn lassos_are_exported_with_their_cycle() {
     // A finite run that decides the violation has no cycle.
     let runs = ["check", "round.pml", "--ltl", "[] (len(c) < 1)", "--dir", "by-then"];
     assert_eq!(folder.run(&runs).code, 1);
-    let told = folder.run(&["trace", "by-then", "--as", "itf"]).out;
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert!(told.get("loop").is_none(), "{told}");
-    assert_eq!(told["states"].as_array().unwrap().last().unwrap()["c"], serde_json::json!([1]));
+    let text = folder.run(&["trace", "by-then", "--as", "itf"]).out;
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(result.get("loop").is_none(), "{result}");
+    assert_eq!(result["states"].as_array().unwrap().last().unwrap()["c"], serde_json::json!([1]));
     let runs = ["check", "round.pml", "--ltl", "[] (n < 2)", "--dir", "held"];
     assert_eq!(folder.run(&runs).code, 0);
     let output = folder.run(&["trace", "held", "--as", "itf"]);
-    let told = "error: no counterexample has been found\n";
-    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", told));
+    let message = "error: no counterexample has been found\n";
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", message));
 }

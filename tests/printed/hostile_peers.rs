@@ -59,12 +59,12 @@ fn announced_bodies_are_not_waited_for() {
     }
     assert_serves(&address);
     for stream in open {
-        let told = read_answer(stream);
+        let answer = read_answer(stream);
         let refused = ["HTTP/1.1 405 ", "HTTP/1.1 400 ", "HTTP/1.1 431 "];
-        assert!(refused.iter().any(|it| told.starts_with(it)), "{told}");
+        assert!(refused.iter().any(|it| answer.starts_with(it)), "{answer}");
     }
-    let told = read_answer(send_bytes(&address, b"PUT /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-    assert!(told.contains("\r\nAllow: GET, HEAD\r\n"), "{told}");
+    let answer = read_answer(send_bytes(&address, b"PUT /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    assert!(answer.contains("\r\nAllow: GET, HEAD\r\n"), "{answer}");
     end_server(child);
 }
 
@@ -104,12 +104,12 @@ fn heads_beyond_the_limit_are_rejected() {
     let path = [b"GET /".as_slice(), &b"a".repeat(8 << 20), b" HTTP/1.1\r\n"].concat();
     for head in [[begun.as_slice(), &line].concat(), [begun.as_slice(), &name].concat(), path] {
         for _ in 0..4 {
-            let told = read_answer(send_bytes(&address, &head));
-            let is_refused = told.is_empty()
+            let answer = read_answer(send_bytes(&address, &head));
+            let is_refused = answer.is_empty()
                 || ["431", "414", "400"]
                     .iter()
-                    .any(|it| told.starts_with(&format!("HTTP/1.1 {it} ")));
-            assert!(is_refused, "{told}");
+                    .any(|it| answer.starts_with(&format!("HTTP/1.1 {it} ")));
+            assert!(is_refused, "{answer}");
         }
         assert_serves(&address);
     }
@@ -122,8 +122,8 @@ fn heads_beyond_the_limit_are_rejected() {
     }
     for nonsense in [&b"\0\0\0\0\r\n\r\n"[..], b"GET\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
     {
-        let told = read_answer(send_bytes(&address, nonsense));
-        assert!(!told.contains("200 OK"), "{told}");
+        let answer = read_answer(send_bytes(&address, nonsense));
+        assert!(!answer.contains("200 OK"), "{answer}");
     }
     assert_serves(&address);
     end_server(child);
@@ -149,18 +149,21 @@ fn requests_from_other_sites_are_rejected() {
             "requests from pages of other sites are rejected\n",
         ),
     ] {
-        let told = asks(lines);
-        assert!(told.starts_with("HTTP/1.1 403 Forbidden\r\n") && told.ends_with(why), "{told}");
+        let answer = asks(lines);
+        assert!(
+            answer.starts_with("HTTP/1.1 403 Forbidden\r\n") && answer.ends_with(why),
+            "{answer}"
+        );
     }
-    let told = asks("Host: localhost\r\nOrigin: http://localhost\r\n");
+    let answer = asks("Host: localhost\r\nOrigin: http://localhost\r\n");
     for header in [
         "Content-Security-Policy: frame-ancestors 'none'",
         "Cross-Origin-Resource-Policy: same-origin",
         "X-Content-Type-Options: nosniff",
     ] {
-        assert!(told.contains(header), "{told}");
+        assert!(answer.contains(header), "{answer}");
     }
-    assert!(told.starts_with("HTTP/1.1 200 OK\r\n"), "{told}");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     let head = read_answer(send_bytes(&address, b"HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
     end_server(child);

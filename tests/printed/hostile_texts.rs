@@ -168,13 +168,13 @@ fn the_name_of_a_property_keeps_only_its_text() {
 fn json_keeps_hostile_text_unchanged() {
     let folder = check_and_keep("m.m", &murphi());
     for args in [&["trace", "d", "--json"][..], &["trace", "d", "--as", "itf"]] {
-        let told: Value = serde_json::from_str(&run_inert(&folder, args)).unwrap();
-        let step = &told["counterexamples"][0]["steps"][1]["action"];
-        let step = step.as_str().or(told["states"][1]["#meta"]["action"].as_str());
+        let result: Value = serde_json::from_str(&run_inert(&folder, args)).unwrap();
+        let step = &result["counterexamples"][0]["steps"][1]["action"];
+        let step = step.as_str().or(result["states"][1]["#meta"]["action"].as_str());
         assert_eq!(step.unwrap(), format!("=r{EVIL}"));
     }
-    let told: Value = serde_json::from_str(&read(&folder, "out.sarif")).unwrap();
-    let found = &told["runs"][0]["results"][0];
+    let result: Value = serde_json::from_str(&read(&folder, "out.sarif")).unwrap();
+    let found = &result["runs"][0]["results"][0];
     assert_eq!(found["ruleId"], format!("invariant/@low{EVIL}"));
 }
 

@@ -22,8 +22,8 @@ system async;
 fn counterexample(folder: &Folder, args: &[&str]) -> serde_json::Value {
     let output = folder.run(args);
     assert_eq!((output.code, output.err.as_str()), (1, ""), "{}", output.out);
-    let told: serde_json::Value = serde_json::from_str(&output.out).unwrap();
-    told["hunts"][0]["counterexample"].clone()
+    let result: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    result["hunts"][0]["counterexample"].clone()
 }
 
 #[test]
@@ -66,10 +66,10 @@ fn a_hunt_ends_at_its_limits_without_a_proof() {
     );
     for threads in ["1", "3"] {
         let args = ["hunt", "wide.dve", "--walks", "100", "--threads", threads, "--json"];
-        let told: serde_json::Value = serde_json::from_str(&folder.run(&args).out).unwrap();
-        let hunt = &told["hunts"][0];
-        assert_eq!((&hunt["walks"], &hunt["ended"]), (&100.into(), &"walks".into()), "{told}");
-        assert_eq!(told["verdict"], "none found");
+        let result: serde_json::Value = serde_json::from_str(&folder.run(&args).out).unwrap();
+        let hunt = &result["hunts"][0];
+        assert_eq!((&hunt["walks"], &hunt["ended"]), (&100.into(), &"walks".into()), "{result}");
+        assert_eq!(result["verdict"], "none found");
     }
 }
 

@@ -81,9 +81,9 @@ fn sarif_has_a_rule_for_each_property_and_a_code_flow() {
     let folder = Folder::with("low.m", LOW);
     let all = ["check", "low.m", "--keep-going", "--no-trace", "--sarif", "all.sarif"];
     assert_eq!(folder.run(&all).code, 1);
-    let told: Value = serde_json::from_str(&read(&folder, "all.sarif")).unwrap();
-    assert_eq!(told["version"], "2.1.0");
-    let run = &told["runs"][0];
+    let sarif: Value = serde_json::from_str(&read(&folder, "all.sarif")).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let run = &sarif["runs"][0];
     let rules: Vec<&str> = run["tool"]["driver"]["rules"]
         .as_array()
         .unwrap()
@@ -108,8 +108,9 @@ fn sarif_has_a_rule_for_each_property_and_a_code_flow() {
     assert!(results[1].get("codeFlows").is_none());
     assert_eq!(run["invocations"][0]["toolExecutionNotifications"], json!([]));
     assert_eq!(folder.run(&["check", "low.m", "--no-trace", "--sarif", "first.sarif"]).code, 1);
-    let told: Value = serde_json::from_str(&read(&folder, "first.sarif")).unwrap();
-    let notes = told["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    let sarif: Value = serde_json::from_str(&read(&folder, "first.sarif")).unwrap();
+    let notes =
+        sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
     assert_eq!(notes[0]["message"]["text"], "invariant: whole: the search ended at a violation");
     assert_eq!(notes.len(), 3);
     let output = folder.run(&["check", "low.m", "--sarif", "no/such/folder.sarif"]);
@@ -141,9 +142,9 @@ fn temporal_properties_have_cases_and_unchecked_ones_are_skipped() {
     assert_eq!(folder.run(&holds).code, 0);
     let xml = read(&folder, "holds.xml");
     assert!(xml.contains("<testcase name=\"assert: no assertion fails\""), "{xml}");
-    let told: Value = serde_json::from_str(&read(&folder, "s.sarif")).unwrap();
-    assert_eq!(told["runs"][0]["results"][0]["ruleId"], "ltl/<> (x == 2)");
-    assert!(told["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0].is_object());
+    let sarif: Value = serde_json::from_str(&read(&folder, "s.sarif")).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "ltl/<> (x == 2)");
+    assert!(sarif["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0].is_object());
     let states = ["check", "mixed.pml", "--no-claim", "--junit", "states.xml", "--no-trace"];
     assert_eq!(folder.run(&states).code, 1);
     let xml = read(&folder, "states.xml");
@@ -163,14 +164,14 @@ fn temporal_properties_have_cases_and_unchecked_ones_are_skipped() {
 fn rule_and_case_ids(folder: &Folder, args: &[&str]) -> (Vec<String>, Vec<String>, Value, String) {
     let files = ["--junit", "ids.xml", "--sarif", "ids.sarif", "--no-trace"];
     folder.run(&[&["check"], args, &files].concat());
-    let told: Value = serde_json::from_str(&read(folder, "ids.sarif")).unwrap();
-    let rules = told["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    let sarif: Value = serde_json::from_str(&read(folder, "ids.sarif")).unwrap();
+    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
     let rules = rules.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect();
     let xml = read(folder, "ids.xml");
     let cases = xml.split("<testcase name=\"").skip(1);
     let mut cases: Vec<String> = cases.map(|it| it.split('"').next().unwrap().to_owned()).collect();
     cases.sort();
-    (rules, cases, told, xml)
+    (rules, cases, sarif, xml)
 }
 
 #[test]
@@ -207,9 +208,9 @@ ltl two { <> (x == 4) }
         );
     }
     // Two failing assertions are two violations of one property.
-    let (.., told, xml) = rule_and_case_ids(&folder, &["breaks.pml", "--keep-going"]);
-    let results = told["runs"][0]["results"].as_array().unwrap();
-    assert!(results.len() == 2 && results.iter().all(|it| it["ruleId"] == "assert"), "{told}");
+    let (.., sarif, xml) = rule_and_case_ids(&folder, &["breaks.pml", "--keep-going"]);
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(results.len() == 2 && results.iter().all(|it| it["ruleId"] == "assert"), "{sarif}");
     assert!(xml.contains("assertion failed in P: assert(x &lt; 2): violated after "), "{xml}");
     assert!(xml.contains("assert: assertion failed in P: assert(x &lt; 2 + 1)"), "{xml}");
     assert_eq!(xml.matches("<failure").count(), 1, "{xml}");
@@ -220,15 +221,15 @@ ltl two { <> (x == 4) }
         (&["--acceptance"], "acceptance"),
         (&["--non-progress"], "non-progress"),
     ] {
-        let (mut rules, .., told, xml) =
+        let (mut rules, .., sarif, xml) =
             rule_and_case_ids(&folder, &[&["holds.pml"], flags].concat());
         // A search that visits every transition without an error has checked that there is none.
         rules.retain(|it| it != "error");
         let of_runs = ["acceptance", "assert", "ltl/small", "ltl/two", "non-progress"];
         assert_eq!(rules, of_runs, "{flags:?}");
-        let notes = &told["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+        let notes = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];
         let notes = notes.as_array().unwrap().iter().map(|it| &it["associatedRule"]["id"]);
-        assert!(notes.clone().count() >= 3 && notes.clone().all(|it| it != checked), "{told}");
+        assert!(notes.clone().count() >= 3 && notes.clone().all(|it| it != checked), "{sarif}");
         let skipped = xml.matches("<skipped message=\"it was not checked\"/>").count();
         assert_eq!(skipped, notes.count(), "{xml}");
     }
@@ -246,21 +247,25 @@ ltl two { <> (x == 4) }
 fn unchecked_properties_are_failures_with_strict() {
     let folder = Folder::with("mixed.pml", &MIXED.replace("x < 3", "x < 5"));
     let states = ["check", "mixed.pml", "--no-claim", "--no-deadlock", "--strict"];
-    let (.., told, xml) = rule_and_case_ids(&folder, &states[1..]);
+    let (.., sarif, xml) = rule_and_case_ids(&folder, &states[1..]);
     assert_eq!(folder.run(&states).code, 1);
     let failure = "<failure message=\"it was not checked\" type=\"unchecked\">mixed.pml:3:5: ltl: small</failure>";
     assert!(xml.contains("failures=\"1\"") && xml.contains(failure), "{xml}");
-    let result = &told["runs"][0]["results"][0];
+    let result = &sarif["runs"][0]["results"][0];
     assert_eq!((&result["ruleId"], &result["level"]), (&json!("ltl/small"), &json!("error")));
     let region = &result["locations"][0]["physicalLocation"]["region"];
-    assert_eq!(region["startLine"], 3, "{told}");
+    assert_eq!(region["startLine"], 3, "{sarif}");
     // Assertions that a liveness check omits count as well.
     let runs = ["check", "mixed.pml", "--ltl", "<> (x >= 0)", "--strict"];
-    let (.., told, xml) = rule_and_case_ids(&folder, &runs[1..]);
+    let (.., sarif, xml) = rule_and_case_ids(&folder, &runs[1..]);
     assert_eq!(folder.run(&runs).code, 1);
     assert!(xml.contains("failures=\"1\" errors=\"0\"") || xml.contains("failures=\"2\""), "{xml}");
     assert!(
-        told["runs"][0]["results"].as_array().unwrap().iter().any(|it| it["ruleId"] == "ltl/small")
+        sarif["runs"][0]["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|it| it["ruleId"] == "ltl/small")
     );
 }
 
@@ -281,8 +286,8 @@ fn an_unreadable_model_is_reported_in_each_file() {
     ] {
         assert!(xml.contains(part), "{part}: {xml}");
     }
-    let told: Value = serde_json::from_str(&read(&folder, "e.sarif")).unwrap();
-    let run = &told["runs"][0];
+    let sarif: Value = serde_json::from_str(&read(&folder, "e.sarif")).unwrap();
+    let run = &sarif["runs"][0];
     let invocation = &run["invocations"][0];
     assert_eq!(
         (&invocation["executionSuccessful"], &invocation["exitCode"]),
@@ -306,8 +311,8 @@ fn an_unreadable_model_is_reported_in_each_file() {
         assert_eq!(folder.run(&[args, &files].concat()).code, code, "{args:?}");
         let xml = read(&folder, "f.xml");
         assert!(xml.contains("errors=\"1\"") && xml.contains(part), "{xml}");
-        let told: Value = serde_json::from_str(&read(&folder, "f.sarif")).unwrap();
-        assert_eq!(told["runs"][0]["invocations"][0]["exitCode"], code);
+        let sarif: Value = serde_json::from_str(&read(&folder, "f.sarif")).unwrap();
+        assert_eq!(sarif["runs"][0]["invocations"][0]["exitCode"], code);
         std::fs::remove_file(folder.path("f.xml")).unwrap();
         std::fs::remove_file(folder.path("f.sarif")).unwrap();
     }
@@ -320,18 +325,21 @@ fn an_unreadable_model_is_reported_in_each_file() {
 fn notify_runs_a_command_with_the_result_in_variables() {
     let folder = Folder::with("low.m", LOW);
     let notify = "echo \"$SPILLWAY_VERDICT $SPILLWAY_EXIT_CODE $SPILLWAY_MODEL $SPILLWAY_DIR, $SPILLWAY_ERROR\" > told";
-    let told = |args: &[&str], expected: &str| {
+    let assert_notified = |args: &[&str], expected: &str| {
         let output = folder.run(&[args, &["--notify", notify]].concat());
         assert_eq!(read(&folder, "told"), expected, "{}", output.err);
     };
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
-    told(&stopped, "incomplete 3 low.m d, \n");
+    assert_notified(&stopped, "incomplete 3 low.m d, \n");
     // The resumed search runs the command of the first session, too.
     std::fs::remove_file(folder.path("told")).unwrap();
     assert_eq!(folder.run(&["resume", "d"]).code, 1);
     assert_eq!(read(&folder, "told"), "violated 1  d, \n");
-    told(&["check", "low.m", "--only", "error", "--no-deadlock"], "verified 0 low.m , \n");
-    told(
+    assert_notified(
+        &["check", "low.m", "--only", "error", "--no-deadlock"],
+        "verified 0 low.m , \n",
+    );
+    assert_notified(
         &["check", "absent.m"],
         "failed 2 absent.m , error: cannot read the model absent.m: No such file or directory (os error 2)\n",
     );
@@ -364,19 +372,19 @@ fn the_notify_command_reads_the_summary() {
         let output = folder.run(&[args, &["--notify", "cat > told"]].concat());
         (output.out, read(&folder, "told"))
     };
-    let (out, told) = summary(&["check", "low.m", "--no-trace"]);
+    let (out, lines) = summary(&["check", "low.m", "--no-trace"]);
     assert!(
-        told.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n") && told == out,
-        "{told}"
+        lines.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n") && lines == out,
+        "{lines}"
     );
-    let (_, told) = summary(&["check", "low.m", "--json"]);
-    assert!(told.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n"), "{told}");
-    let (_, told) = summary(&["check", "low.m", "--ltl", "<> (x = 3)"]);
-    assert!(told.starts_with("low.m: verified: every run satisfies <> (x = 3)\n"), "{told}");
-    let (_, told) = summary(&["check", "low.m", "--ltl", "true"]);
-    assert!(told.starts_with("low.m: verified: no run violates true"), "{told}");
-    let (_, told) = summary(&["check", "absent.m"]);
-    assert!(told.starts_with("error: cannot read the model absent.m: "), "{told}");
+    let (_, lines) = summary(&["check", "low.m", "--json"]);
+    assert!(lines.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n"), "{lines}");
+    let (_, lines) = summary(&["check", "low.m", "--ltl", "<> (x = 3)"]);
+    assert!(lines.starts_with("low.m: verified: every run satisfies <> (x = 3)\n"), "{lines}");
+    let (_, lines) = summary(&["check", "low.m", "--ltl", "true"]);
+    assert!(lines.starts_with("low.m: verified: no run violates true"), "{lines}");
+    let (_, lines) = summary(&["check", "absent.m"]);
+    assert!(lines.starts_with("error: cannot read the model absent.m: "), "{lines}");
     // A command that does not read its input is not waited for.
     let output = folder.run(&["check", "low.m", "--no-trace", "--notify", "exec 0<&-; exit 0"]);
     assert_eq!((output.code, output.err.as_str()), (1, ""));

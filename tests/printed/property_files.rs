@@ -81,8 +81,8 @@ fn a_single_property_has_a_counterexample_and_a_directory() {
     let folder = folder(&all());
     let one = ["check", "net.pnml", "--property", "file.xml", "--question"];
     let output = folder.run(&[&one[..], &["smaller", "--dir", "d"]].concat());
-    let told = "here the invariant `smaller` of invariant smaller:1:1 does not hold";
-    assert!(output.code == 1 && output.out.contains(told), "{} {}", output.out, output.err);
+    let message = "here the invariant `smaller` of invariant smaller:1:1 does not hold";
+    assert!(output.code == 1 && output.out.contains(message), "{} {}", output.out, output.err);
     assert!(
         output
             .out
@@ -99,13 +99,13 @@ fn a_single_property_has_a_counterexample_and_a_directory() {
     );
     assert_eq!(folder.run(&["trace", "d"]).code, 1);
     let output = folder.run(&[&one[..], &["begins", "--json"]].concat());
-    let told: Value = serde_json::from_str(&output.out).unwrap();
-    assert_eq!((output.code, &told["verdict"]), (0, &"verified".into()));
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((output.code, &result["verdict"]), (0, &"verified".into()));
     let output = folder.run(
         &[&one[..], &["dead", "--question", "most", "--question", "small", "--json"]].concat(),
     );
-    let told: Value = serde_json::from_str(&output.out).unwrap();
-    let answers: Vec<_> = told["answers"]
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    let answers: Vec<_> = result["answers"]
         .as_array()
         .unwrap()
         .iter()
@@ -133,36 +133,36 @@ fn a_search_ends_when_all_properties_are_answered() {
     let asked = ["check", "net.pnml", "--property", "file.xml", "--reduce", "none"];
     for (more, states, code) in [(&[][..], "2 states", 0), (&["--keep-going"], "4 states", 0)] {
         let output = folder.run(&[&asked[..], more].concat());
-        let told = "net.pnml: 1 question: 1 true, 0 false\n  true     some: in a state after 1 step\n  found    ";
-        assert!(output.out.starts_with(&format!("{told}{states}")), "{}", output.out);
+        let message = "net.pnml: 1 question: 1 true, 0 false\n  true     some: in a state after 1 step\n  found    ";
+        assert!(output.out.starts_with(&format!("{message}{states}")), "{}", output.out);
         assert_eq!(output.code, code);
     }
     let output = folder.run(&[&asked[..], &["--max-states", "1"]].concat());
-    let told = "net.pnml: 1 question: 0 true, 0 false, 1 unknown so far\n  open     some: unknown so far\n";
-    assert!(output.code == 3 && output.out.starts_with(told), "{} {}", output.out, output.err);
+    let message = "net.pnml: 1 question: 0 true, 0 false, 1 unknown so far\n  open     some: unknown so far\n";
+    assert!(output.code == 3 && output.out.starts_with(message), "{} {}", output.out, output.err);
 }
 
 #[test]
 fn unsuitable_property_requests_are_rejected() {
     let folder = folder(&all());
     let asked = ["check", "net.pnml", "--property", "file.xml"];
-    let refused = |args: &[&str], told: &str| {
+    let refused = |args: &[&str], message: &str| {
         let output = folder.run(args);
         assert!(
-            output.code == 2 && output.err.contains(told),
+            output.code == 2 && output.err.contains(message),
             "{args:?}: {} {}",
             output.out,
             output.err
         );
     };
-    let told = "--json needs a single search, but file.xml takes 3\n  help: --question NAME answers a single property";
-    refused(&[&asked[..], &["--json"]].concat(), told);
-    let told = "--question: the file has no property smallest\n  help: did you mean `smaller`?";
-    refused(&[&asked[..], &["--question", "smallest"]].concat(), told);
+    let message = "--json needs a single search, but file.xml takes 3\n  help: --question NAME answers a single property";
+    refused(&[&asked[..], &["--json"]].concat(), message);
+    let message = "--question: the file has no property smallest\n  help: did you mean `smaller`?";
+    refused(&[&asked[..], &["--question", "smallest"]].concat(), message);
     refused(&[&asked[..], &["--ltl", "[] x"]].concat(), "cannot be used with");
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
-    let told = "--property is for models in PNML, but m.m is in murphi";
-    refused(&["check", "m.m", "--property", "file.xml"], told);
+    let message = "--property is for models in PNML, but m.m is in murphi";
+    refused(&["check", "m.m", "--property", "file.xml"], message);
     folder.write("file.xml", "<property-set>\n<property><id>a</id></property></property-set>");
     refused(&asked, "file.xml:2:1: error: the property has no <formula>");
     refused(&["check", "net.pnml", "--property", "none.xml"], "none.xml");
@@ -175,19 +175,19 @@ fn values_prints_sums_of_variables() {
         folder.run(&["check", "net.pnml", "--no-deadlock", "--reduce", "none", "--dir", "d"]).code,
         0
     );
-    let told = folder.run(&["values", "d", "--sum", "x", "--sum", "x, rest"]);
+    let output = folder.run(&["values", "d", "--sum", "x", "--sum", "x, rest"]);
     let rows = "  x        0 to 3\n  rest     0 to 3\n  x        0 to 3\n  x + rest 3\n";
-    assert!(told.code == 0 && told.out.contains(rows), "{} {}", told.out, told.err);
-    let told: Value =
+    assert!(output.code == 0 && output.out.contains(rows), "{} {}", output.out, output.err);
+    let result: Value =
         serde_json::from_str(&folder.run(&["values", "d", "--json", "--sum", "rest"]).out).unwrap();
-    assert_eq!(told["sums"][0]["of"][0], "rest");
-    assert_eq!(told["sums"][0]["range"]["greatest"], 3);
-    for (names, told) in [
+    assert_eq!(result["sums"][0]["of"][0], "rest");
+    assert_eq!(result["sums"][0]["range"]["greatest"], 3);
+    for (names, message) in [
         ("y", "the model has no variable y with numbers"),
         ("x,", "expected names separated by commas, as in x,y"),
     ] {
         let output = folder.run(&["values", "d", "--sum", names]);
-        assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
+        assert!(output.code == 2 && output.err.contains(message), "{}", output.err);
     }
 }
 

@@ -328,9 +328,9 @@ fn a_browser_steps_through_a_counterexample_by_keyboard() {
     let page = read(&folder, "out.html").replacen("<style>", &format!("{PROBE}<style>"), 1);
     folder.write("probed.html", &page);
     let address = format!("file://{}", folder.path("probed.html").display());
-    let told = read_page_title(browser, &folder, &address, 2000);
-    assert_eq!((&told["errors"], &told["asked"]), (&serde_json::json!([]), &0.into()));
-    let seen: Vec<u64> = told["seen"]
+    let title = read_page_title(browser, &folder, &address, 2000);
+    assert_eq!((&title["errors"], &title["asked"]), (&serde_json::json!([]), &0.into()));
+    let seen: Vec<u64> = title["seen"]
         .as_array()
         .unwrap()
         .iter()
@@ -339,7 +339,7 @@ fn a_browser_steps_through_a_counterexample_by_keyboard() {
     // The page is opened at the failing step.
     let last = seen[0];
     assert_eq!(seen, [last, 0, 1, 2, last, last - 1, 0]);
-    assert!(told["values"].as_str().unwrap().contains("c &lt;&gt;"), "{told}");
+    assert!(title["values"].as_str().unwrap().contains("c &lt;&gt;"), "{title}");
 }
 
 /// Writes into the title the steps shown before and after a click on the folded ones.
@@ -366,8 +366,8 @@ fn repeated_steps_are_folded_until_they_are_clicked() {
     let page = read(&folder, "out.html").replacen("<style>", &format!("{FOLDS}<style>"), 1);
     folder.write("probed.html", &page);
     let address = format!("file://{}", folder.path("probed.html").display());
-    let told = read_page_title(browser, &folder, &address, 2000);
-    assert_eq!(told["before"], serde_json::json!(["0", "1", "…", "12"]), "{told}");
-    assert_eq!(told["says"], "step 1 again 10 times, to step 11");
-    assert_eq!(told["after"].as_array().unwrap().len(), 13, "{told}");
+    let title = read_page_title(browser, &folder, &address, 2000);
+    assert_eq!(title["before"], serde_json::json!(["0", "1", "…", "12"]), "{title}");
+    assert_eq!(title["says"], "step 1 again 10 times, to step 11");
+    assert_eq!(title["after"].as_array().unwrap().len(), 13, "{title}");
 }

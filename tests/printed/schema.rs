@@ -83,16 +83,16 @@ impl SchemaChecker {
     ) -> Value {
         let CommandOutput { code: ended, out, err } = folder.run(&[args, &["--json"]].concat());
         assert_eq!(ended, code, "{args:?}: {err}{out:.400}");
-        let told: Value = serde_json::from_str(&out).unwrap();
+        let result: Value = serde_json::from_str(&out).unwrap();
         let wrong: Vec<String> = self
             .definition(name)
-            .iter_errors(&told)
+            .iter_errors(&result)
             .map(|it| format!("{}: {it}", it.instance_path()))
             .collect();
         assert!(wrong.is_empty(), "{args:?}: {wrong:#?}");
-        assert!(self.any.is_valid(&told), "{args:?}: of several sorts or none\n{told:#}");
-        collect_members(&told, &mut self.named);
-        told
+        assert!(self.any.is_valid(&result), "{args:?}: of several sorts or none\n{result:#}");
+        collect_members(&result, &mut self.named);
+        result
     }
 }
 
@@ -136,22 +136,22 @@ fn print_searches(checker: &mut SchemaChecker, folder: &Folder) {
     let pml = ["check", "abp.pml", "--no-claim", "--threads", "1"];
     let whole = ["--reduce", "none"];
     let mut check = |args: &[&str], code| checker.assert_prints("check", (folder, args), code);
-    let told = check(&[&pml[..], &["--only", "assert"]].concat(), 1);
-    assert_eq!(told["violations"][0]["line"], 5);
-    assert_eq!(told["violations"][0]["file"], "abp.pml");
-    assert_eq!(told["counterexample"]["operands"], json!({ "b": 1 }));
+    let result = check(&[&pml[..], &["--only", "assert"]].concat(), 1);
+    assert_eq!(result["violations"][0]["line"], 5);
+    assert_eq!(result["violations"][0]["file"], "abp.pml");
+    assert_eq!(result["counterexample"]["operands"], json!({ "b": 1 }));
     check(&[&pml[..], &["--only", "deadlock", "--shortest", "--reduce", "por"]].concat(), 1);
     check(&[&pml[..], &["--only", "deadlock", "--no-trace", "--store", "comback"]].concat(), 1);
     check(&["check", "abp.pml", "--claim", "quiet", "--only", "claim"], 0);
     check(&["check", "lock.m", "--dir", "d"], 1);
     check(&["check", "lock.m", "--only", "deadlock"], 1);
     check(&["check", "lock.m", "--only", "error", "--reversible"], 0);
-    let told = check(&["check", "called.m"], 1);
-    let steps = told["counterexample"]["steps"].as_array().unwrap();
+    let result = check(&["check", "called.m"], 1);
+    let steps = result["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["calls"][0]["function"], "fails");
     check(&["check", "count.dve", "-X", "key-order=sampled", "--store", "huffman"], 1);
-    let told = check(&["check", "dividing.dve"], 1);
-    let steps = told["counterexample"]["steps"].as_array().unwrap();
+    let result = check(&["check", "dividing.dve"], 1);
+    let steps = result["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["line"], 2);
     check(
         &[&["check", "count.dve", "--dir", "stopped", "--max-states", "400"][..], &whole].concat(),
@@ -178,13 +178,20 @@ fn print_nets(checker: &mut SchemaChecker, folder: &Folder) {
         <property><id>stuck</id><formula><exists-path><finally><deadlock/></finally></exists-path></formula></property></property-set>";
     folder.write("three.xml", asked);
     let asked = ["check", "three.pnml", "--property", "three.xml"];
-    let told = checker.assert_prints("check", (folder, &asked), 0);
-    assert!(told["answers"].as_array().unwrap().iter().all(|it| it["open"].is_null()), "{told}");
+    let result = checker.assert_prints("check", (folder, &asked), 0);
+    assert!(
+        result["answers"].as_array().unwrap().iter().all(|it| it["open"].is_null()),
+        "{result}"
+    );
     let stopped = [&asked[..], &["--max-states", "1"]].concat();
-    let told = checker.assert_prints("check", (folder, &stopped), 3);
-    assert!(told["answers"].as_array().unwrap().iter().any(|it| it["open"].is_string()), "{told}");
-    let told = checker.assert_prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
-    assert_eq!(told["all_together"], json!({ "least": 0, "greatest": 3 }));
+    let result = checker.assert_prints("check", (folder, &stopped), 3);
+    assert!(
+        result["answers"].as_array().unwrap().iter().any(|it| it["open"].is_string()),
+        "{result}"
+    );
+    let result =
+        checker.assert_prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
+    assert_eq!(result["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
 
 /// Prints liveness checks.
@@ -196,8 +203,8 @@ fn print_liveness_checks(checker: &mut SchemaChecker, folder: &Folder) {
     check(&["check", "abp.pml", "--non-progress", "--reduce", "por"], 0);
     checker.assert_prints("check_all", (folder, &["check", "abp.pml", "--ltl", "all"]), 1);
     let mut check = |args: &[&str], code| checker.assert_prints("check_runs", (folder, args), code);
-    let told = check(&["check", "lock.m", "--ltl", "[] (sharers >= 0 | true)"], 0);
-    assert_eq!(told["vacuous"], true);
+    let result = check(&["check", "lock.m", "--ltl", "[] (sharers >= 0 | true)"], 0);
+    assert_eq!(result["vacuous"], true);
     check(&["check", "count.dve", "--ltl", "[] (x < 30)", "--shortest"], 1);
     // The limit stops the search on disk.
     let on_disk = ["check", "count.dve", "--ltl", "<> (x > 60)", "--dir", "runs"];
@@ -215,8 +222,8 @@ fn print_liveness_checks(checker: &mut SchemaChecker, folder: &Folder) {
         active proctype Q() { byte y; do :: y = 1 - y od }";
     folder.write("rounds.pml", text);
     let by_states = ["check", "rounds.pml", "--ltl", "[] (x <= 3)", "--reduce", "por"];
-    let told = checker.assert_prints("check_runs", (folder, &by_states), 0);
-    assert_eq!(told["stage"], "invariant");
+    let result = checker.assert_prints("check_runs", (folder, &by_states), 0);
+    assert_eq!(result["stage"], "invariant");
     let flags =
         ["--ltl", "[]<> (x <= 3)", "--reduce", "por", "--max-states", "1", "--dir", "rounds"];
     checker.assert_prints(
@@ -224,32 +231,33 @@ fn print_liveness_checks(checker: &mut SchemaChecker, folder: &Folder) {
         (folder, &[&["check", "rounds.pml"], &flags[..]].concat()),
         3,
     );
-    let told = checker.assert_prints("check_runs", (folder, &["resume", "rounds"]), 0);
-    assert!(told["round"]["number"].as_u64().unwrap() > 1, "{told}");
-    assert!(told["round"]["fully_expanded"].as_u64().unwrap() > 0, "{told}");
+    let result = checker.assert_prints("check_runs", (folder, &["resume", "rounds"]), 0);
+    assert!(result["round"]["number"].as_u64().unwrap() > 1, "{result}");
+    assert!(result["round"]["fully_expanded"].as_u64().unwrap() > 0, "{result}");
 }
 
 /// Prints evaluated expressions along a counterexample, and the difference of two counterexamples.
 fn print_traces(checker: &mut SchemaChecker, folder: &Folder) {
     let args = ["trace", "d", "--eval", "sharers,st[Node_1].at,sharers < 1"];
-    let told = checker.assert_prints("trace_eval", (folder, &args), 1);
+    let result = checker.assert_prints("trace_eval", (folder, &args), 1);
     let values: Vec<&Value> =
-        told["states"].as_array().unwrap().iter().map(|it| &it["values"]).collect();
+        result["states"].as_array().unwrap().iter().map(|it| &it["values"]).collect();
     assert_eq!(values[0], &json!([0, "I", true]));
     assert_eq!(values.len(), 3);
     let bug = LOCK.replace("sharers = 0 end", "sharers < 2 end");
     folder.write("later.m", &bug);
     checker.assert_prints("check", (folder, &["check", "later.m", "--dir", "later"]), 1);
-    let told = checker.assert_prints("trace_diff", (folder, &["trace", "d", "--diff", "later"]), 1);
-    assert!(told["difference"]["step"].as_u64().unwrap() > 0, "{told}");
-    let told = checker.assert_prints("trace_diff", (folder, &["trace", "d", "--diff", "d"]), 0);
-    assert_eq!(told["difference"], Value::Null);
+    let result =
+        checker.assert_prints("trace_diff", (folder, &["trace", "d", "--diff", "later"]), 1);
+    assert!(result["difference"]["step"].as_u64().unwrap() > 0, "{result}");
+    let result = checker.assert_prints("trace_diff", (folder, &["trace", "d", "--diff", "d"]), 0);
+    assert_eq!(result["difference"], Value::Null);
     folder.write("turn.dve", "byte x; process P { state a; init a; trans a -> a { effect x = (x + 1) % 3; }; } system async;");
     let check = ["check", "turn.dve", "--ltl", "<> (x > 3)", "--dir", "turn"];
     checker.assert_prints("check_runs", (folder, &check), 1);
-    let told =
+    let result =
         checker.assert_prints("trace_eval", (folder, &["trace", "turn", "--eval", "x,P"]), 1);
-    assert!(told["loop_start"].is_u64(), "{told}");
+    assert!(result["loop_start"].is_u64(), "{result}");
 }
 
 /// Prints sweeps.
@@ -263,24 +271,24 @@ system async;
     let mut sweep = |further: &[&str], code| {
         checker.assert_prints("sweep", (folder, &[&args[..], further].concat()), code)
     };
-    let told = sweep(&["N=2..4"], 0);
+    let result = sweep(&["N=2..4"], 0);
     let states: Vec<&Value> =
-        told["rows"].as_array().unwrap().iter().map(|it| &it["states"]).collect();
+        result["rows"].as_array().unwrap().iter().map(|it| &it["states"]).collect();
     assert_eq!(states, [9, 16, 25]);
-    assert_eq!(told["rows"][1]["growth"], json!(16.0 / 9.0));
-    assert_eq!(told["estimate"]["constants"], json!({ "N": 5 }));
-    let told = sweep(&["N=2..4", "--max-states", "10", "--dir", "swept"], 3);
+    assert_eq!(result["rows"][1]["growth"], json!(16.0 / 9.0));
+    assert_eq!(result["estimate"]["constants"], json!({ "N": 5 }));
+    let result = sweep(&["N=2..4", "--max-states", "10", "--dir", "swept"], 3);
     let verdicts: Vec<&Value> =
-        told["rows"].as_array().unwrap().iter().map(|it| &it["verdict"]).collect();
+        result["rows"].as_array().unwrap().iter().map(|it| &it["verdict"]).collect();
     assert_eq!(verdicts, ["verified", "stopped", "stopped"]);
-    assert_eq!(told["rows"][1]["stopped_by"], "limit");
-    let told = sweep(&["N=2..4", "--dir", "swept"], 0);
-    let rows = told["rows"].as_array().unwrap();
+    assert_eq!(result["rows"][1]["stopped_by"], "limit");
+    let result = sweep(&["N=2..4", "--dir", "swept"], 0);
+    let rows = result["rows"].as_array().unwrap();
     assert_eq!(rows.iter().map(|it| &it["reused"]).collect::<Vec<_>>(), [true, false, false]);
     assert_eq!(rows.iter().map(|it| &it["states"]).collect::<Vec<_>>(), [9, 16, 25]);
-    let told = sweep(&["N=2,two"], 2);
-    assert_eq!(told["rows"][1]["verdict"], "error");
-    assert!(told["rows"][1]["error"].as_str().unwrap().contains("no integer"), "{told}");
+    let result = sweep(&["N=2,two"], 2);
+    assert_eq!(result["rows"][1]["verdict"], "error");
+    assert!(result["rows"][1]["error"].as_str().unwrap().contains("no integer"), "{result}");
 }
 
 /// Prints failed commands.
@@ -298,11 +306,11 @@ fn print_failures(checker: &mut SchemaChecker, folder: &Folder) {
         &["trace", "absent"],
         &["explain", "abp.pml"],
     ] {
-        let told = checker.assert_prints("failure", (folder, args), 2);
-        assert_eq!(told["exit_code"], 2);
+        let result = checker.assert_prints("failure", (folder, args), 2);
+        assert_eq!(result["exit_code"], 2);
     }
-    let told = checker.assert_prints("failure", (folder, &["check", "wrong.pml"]), 2);
-    assert!(told["error"].as_str().unwrap().contains("wrong.pml:1:"), "{told}");
+    let result = checker.assert_prints("failure", (folder, &["check", "wrong.pml"]), 2);
+    assert!(result["error"].as_str().unwrap().contains("wrong.pml:1:"), "{result}");
     std::fs::write(folder.path("d/job"), "dear reader").unwrap();
     checker.assert_prints("failure", (folder, &["status", "d"]), 4);
 }
@@ -339,14 +347,14 @@ fn print_specifications(checker: &mut SchemaChecker, folder: &Folder) {
     let text = "---- MODULE Counter ----\nEXTENDS Naturals\nVARIABLE v\nInit == v = 0\nNext == v' = (v + 1) % 3\n====\n";
     folder.write("Counter.tla", text);
     folder.write("Counter.cfg", "INIT Init\nNEXT Next\n");
-    let told =
+    let result =
         checker.assert_prints("check", (folder, &["check", "Counter.tla", "--dir", "counter"]), 0);
-    assert_eq!((&told["states"], &told["states_generated"]), (&json!(3), &json!(4)));
-    let told = checker.assert_prints("status", (folder, &["status", "counter"]), 0);
-    assert_eq!(told["states_generated"], json!(4));
+    assert_eq!((&result["states"], &result["states_generated"]), (&json!(3), &json!(4)));
+    let result = checker.assert_prints("status", (folder, &["status", "counter"]), 0);
+    assert_eq!(result["states_generated"], json!(4));
     let within = ["check", "Counter.tla", "--constraint", "v < 1"];
-    let told = checker.assert_prints("check", (folder, &within), 0);
-    assert_eq!((&told["states"], &told["constraints"]), (&json!(1), &json!(["v < 1"])));
+    let result = checker.assert_prints("check", (folder, &within), 0);
+    assert_eq!((&result["states"], &result["constraints"]), (&json!(1), &json!(["v < 1"])));
 }
 
 /// Prints searches of a Rust type.
@@ -359,9 +367,9 @@ fn print_rust_types(checker: &mut SchemaChecker, folder: &Folder) {
     let mut verdicts = Vec::new();
     for most in [100, u64::MAX] {
         search(500, "rust", most);
-        let told = checker.assert_prints("status_rust", (folder, &["status", "rust"]), 0);
-        assert!(told["model"].as_str().unwrap().ends_with("Count"));
-        verdicts.push((told["verdict"].clone(), told["states"].clone()));
+        let result = checker.assert_prints("status_rust", (folder, &["status", "rust"]), 0);
+        assert!(result["model"].as_str().unwrap().ends_with("Count"));
+        verdicts.push((result["verdict"].clone(), result["states"].clone()));
     }
     assert_eq!(verdicts, [(json!("incomplete"), json!(100)), (json!("violated"), json!(401))]);
     assert!(!folder.run(&["status", "rust"]).out.contains("memory budget"));
@@ -382,9 +390,9 @@ fn print_rust_types(checker: &mut SchemaChecker, folder: &Folder) {
     assert!(out.replace("\n           ", " ").contains(verdict), "{out}");
     assert!(out.contains("many: holds\n"), "{out}");
     search(200, "never", u64::MAX);
-    let told = checker.assert_prints("status_rust", (folder, &["status", "never"]), 0);
+    let result = checker.assert_prints("status_rust", (folder, &["status", "never"]), 0);
     assert_eq!(
-        (&told["verdict"], &told["eventually"][0]["cycle"]),
+        (&result["verdict"], &result["eventually"][0]["cycle"]),
         (&json!("violated"), &json!(200))
     );
     let CommandOutput { code, err, .. } = folder.run(&["resume", "rust"]);
@@ -447,9 +455,9 @@ fn each_member_is_described_and_named_in_the_manual() {
 fn the_schema_rejects_changed_output() {
     let checker = SchemaChecker::new();
     let folder = Folder::with("dividing.dve", &dividing());
-    let told: Value =
+    let result: Value =
         serde_json::from_str(&folder.run(&["check", "dividing.dve", "--json"]).out).unwrap();
-    assert!(checker.any.is_valid(&told));
+    assert!(checker.any.is_valid(&result));
     let refuses = |changed: &Value, what: &str| assert!(!checker.any.is_valid(changed), "{what}");
     for object in [
         "",
@@ -461,14 +469,14 @@ fn the_schema_rejects_changed_output() {
         "/store_parts",
         "/store_parts/filter",
     ] {
-        let mut more = told.clone();
+        let mut more = result.clone();
         let at =
             more.pointer_mut(object).unwrap_or_else(|| panic!("{object}")).as_object_mut().unwrap();
         at.insert("more".into(), 1.into());
         refuses(&more, object);
     }
-    for name in told.as_object().unwrap().keys() {
-        let mut less = told.clone();
+    for name in result.as_object().unwrap().keys() {
+        let mut less = result.clone();
         less.as_object_mut().unwrap().remove(name);
         refuses(&less, name);
     }
@@ -480,7 +488,7 @@ fn the_schema_rejects_changed_output() {
         ("/warnings", json!([1])),
         ("/counterexample/steps/1/changes/x", json!([1])),
     ] {
-        let mut other = told.clone();
+        let mut other = result.clone();
         *other.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = wrong;
         refuses(&other, place);
     }

@@ -78,13 +78,13 @@ fn the_command_line_selects_properties() {
     assert_eq!(checked(&["--ltl", "small"], 0)["property"], "small");
 
     let output = folder.run(&["check", "count.pml", "--spin-trail", "t"]);
-    let told = "error: --spin-trail needs a single search, but this check takes 4\n  help: --ltl NAME checks one property";
-    assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
+    let message = "error: --spin-trail needs a single search, but this check takes 4\n  help: --ltl NAME checks one property";
+    assert!(output.code == 2 && output.err.contains(message), "{}", output.err);
     folder.write("plain.pml", "byte x; active proctype P() { x = 1 }\n");
     let output = folder.run(&["check", "plain.pml", "--ltl", "all"]);
-    let told =
+    let message =
         "error: plain.pml has no property of infinite runs\n  help: give a formula with --ltl";
-    assert!(output.code == 2 && output.err.contains(told), "{}", output.err);
+    assert!(output.code == 2 && output.err.contains(message), "{}", output.err);
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn a_check_of_several_properties_is_resumed() {
     );
     for command in [&["trace", "d"][..], &["status", "d", "--json"], &["values", "d"]] {
         let output = folder.run(command);
-        let told = "error: d holds a check of several searches: 0-states, 1-ltl, 2-ltl, 3-ltl\n  help: give the directory of one of them, such as d/0-states";
-        assert!(output.code == 2 && output.err.contains(told), "{command:?}: {}", output.err);
+        let message = "error: d holds a check of several searches: 0-states, 1-ltl, 2-ltl, 3-ltl\n  help: give the directory of one of them, such as d/0-states";
+        assert!(output.code == 2 && output.err.contains(message), "{command:?}: {}", output.err);
     }
     folder.write("count.pml", COUNTER);
     let output = folder.run(&["check", "count.pml", "--dir", "d"]);

@@ -71,8 +71,8 @@ fn a_violated_invariant_is_shown_by_every_command() {
         output.out
     );
     let output = folder.run(&["trace", "d", "--only", "sen"]);
-    let told = "error: --only: the model has no variable sen\n  help: did you mean `seen`?\n";
-    assert_eq!((output.code, output.err.as_str()), (2, told));
+    let message = "error: --only: the model has no variable sen\n  help: did you mean `seen`?\n";
+    assert_eq!((output.code, output.err.as_str()), (2, message));
     let output = folder.run(&["status", "d"]);
     assert!(output.out.contains("VIOLATED: invariant: Exclusion"), "{}", output.out);
     let output = folder.run(&["simulate", "Doors.tla", "--from", "d:1", "--steps", "1"]);
@@ -123,8 +123,8 @@ fn a_stopped_search_is_resumed_by_another_process() {
     // Each process that has entered is in one of two locations.
     assert!(output.out.contains("27 states"), "{}", output.out);
     let output = folder.run(&["resume", "d"]);
-    let told = "note: this search is complete; this is its result\n";
-    assert_eq!((output.code, output.err.as_str()), (0, told));
+    let message = "note: this search is complete; this is its result\n";
+    assert_eq!((output.code, output.err.as_str()), (0, message));
     assert!(output.out.contains("27 states"), "{}", output.out);
 }
 
@@ -169,8 +169,8 @@ fn unchecked_properties_and_unused_actions_are_named() {
     assert!(output.out.contains(row), "{}", output.out);
     let output = folder.run(&["check", "Doors.tla", "--strict"]);
     assert_eq!(output.code, 1);
-    let told = "with --strict, properties that are NOT checked count as violated\n";
-    assert!(output.err.ends_with(told), "{}", output.err);
+    let message = "with --strict, properties that are NOT checked count as violated\n";
+    assert!(output.err.ends_with(message), "{}", output.err);
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn flags_add_conditions_and_constants() {
         output.out
     );
     let output = folder.run(&["check", "Doors.tla", "--invariant", "seen' = seen"]);
-    let told = "invariant:1:1: error: this formula has action level, not state level\n";
+    let message = "invariant:1:1: error: this formula has action level, not state level\n";
     assert_eq!(output.code, 2);
-    assert!(output.err.starts_with(told), "{}", output.err);
+    assert!(output.err.starts_with(message), "{}", output.err);
 }
 
 #[test]
@@ -242,15 +242,15 @@ fn modules_are_found_in_libraries() {
 fn a_module_with_a_configuration_is_suggested() {
     let folder = Folder::with("Doors.tla", DOORS);
     let output = folder.run(&["check", "Doors.tla"]);
-    let told = "error: there is no configuration Doors.cfg\n  help: write this file, which says what is checked, or \
+    let message = "error: there is no configuration Doors.cfg\n  help: write this file, which says what is checked, or \
                 name another one with --cfg FILE\n";
-    assert_eq!((output.code, output.err.as_str()), (2, told));
+    assert_eq!((output.code, output.err.as_str()), (2, message));
     folder.write("MCDoors.tla", "---- MODULE MCDoors ----\nEXTENDS Doors\n====\n");
     folder.write("MCDoors.cfg", ALL);
     let output = folder.run(&["check", "Doors.tla"]);
-    let told = "error: there is no configuration Doors.cfg\n  help: `spillway check MCDoors.tla` checks a module that \
+    let message = "error: there is no configuration Doors.cfg\n  help: `spillway check MCDoors.tla` checks a module that \
                 has one; --cfg FILE names another file\n";
-    assert_eq!((output.code, output.err.as_str()), (2, told));
+    assert_eq!((output.code, output.err.as_str()), (2, message));
 }
 
 #[test]
@@ -281,9 +281,9 @@ fn states_with_equal_views_are_identified() {
         assert!(output.out.contains(row), "{}", output.out);
     }
     let output = folder.run(&["check", "Doors.tla", "--store", "huffman"]);
-    let told = "error: VIEW identifies states by a value, which the store `huffman` does not support\n  \
+    let message = "error: VIEW identifies states by a value, which the store `huffman` does not support\n  \
                 help: use --store sorted, raw or rle\n";
-    assert_eq!((output.code, output.err.as_str()), (2, told));
+    assert_eq!((output.code, output.err.as_str()), (2, message));
     folder.write("Doors.tla", &DOORS.replace("View == seen", "View == CHOOSE p \\in seen : TRUE"));
     let output = folder.run(&["check", "Doors.tla"]);
     assert_eq!(output.code, 2, "{}", output.out);
@@ -310,23 +310,23 @@ fn flags_for_programs_are_rejected() {
     ] {
         let output = folder.run(&[&["check", "Doors.tla"], flags].concat());
         assert_eq!((output.code, output.out.as_str()), (2, ""), "{flag}");
-        let told =
+        let message =
             format!("error: {flag} is for programs, and this model is a specification\n  help: ");
-        assert!(output.err.starts_with(&told), "{}", output.err);
+        assert!(output.err.starts_with(&message), "{}", output.err);
     }
     let output = folder.run(&["check", "Doors.tla", "--reduce", "por"]);
-    let told =
+    let message =
         "warning: reductions are not applied: they are for programs, and this is a specification\n";
-    assert_eq!((output.code, output.err.as_str()), (0, told));
+    assert_eq!((output.code, output.err.as_str()), (0, message));
     let output = folder.run(&["check", "Doors.tla", "--lossy"]);
     assert_eq!(output.code, 2);
     folder.write("a.dve", "process P { state a; init a; } system async;");
-    for (flags, told) in [
+    for (flags, message) in [
         (["--cfg", "Doors.cfg"], "error: --cfg is for models in TLA+, but a.dve is in dve\n"),
         (["--library", "."], "error: --library is for models in TLA+, but a.dve is in dve\n"),
     ] {
         let output = folder.run(&[&["check", "a.dve"][..], &flags].concat());
-        assert_eq!((output.code, output.err.as_str()), (2, told));
+        assert_eq!((output.code, output.err.as_str()), (2, message));
     }
     let output = folder.run(&["check", "Doors.tla", "-deadlock"]);
     assert!(output.err.ends_with("TLA+; here: --no-deadlock\n"), "{}", output.err);
@@ -337,10 +337,10 @@ fn flags_for_programs_are_rejected() {
         (&["explain", "Doors.tla", "--reductions"], "--reductions"),
     ] {
         let output = folder.run(command);
-        let told = format!(
+        let message = format!(
             "error: {flag} is for programs, and this model is a specification\n  help: leave it out\n"
         );
-        assert_eq!((output.code, output.err), (2, told));
+        assert_eq!((output.code, output.err), (2, message));
     }
 }
 
@@ -353,8 +353,9 @@ fn missing_kinds_of_properties_are_rejected() {
         ("invariant", "the configuration has no invariant"),
     ] {
         let output = folder.run(&["check", "Doors.tla", "--only", kind]);
-        let told = format!("error: Doors.tla: the flags leave nothing to check: {why}\n  help: ");
-        assert!(output.err.starts_with(&told), "{}", output.err);
+        let message =
+            format!("error: Doors.tla: the flags leave nothing to check: {why}\n  help: ");
+        assert!(output.err.starts_with(&message), "{}", output.err);
         assert_eq!(output.code, 2);
     }
     let output = folder.run(&["check", "Doors.tla", "--ltl", "p"]);
@@ -362,9 +363,9 @@ fn missing_kinds_of_properties_are_rejected() {
     assert!(output.err.ends_with(&format!("\n  help: {help}\n")), "{}", output.err);
     assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--max-states", "2"]).code, 3);
     let output = folder.run(&["values", "d", "--sum", "at"]);
-    let told =
+    let message =
         "error: --sum is for programs, and this model is a specification\n  help: leave it out\n";
-    assert_eq!((output.code, output.err.as_str()), (2, told));
+    assert_eq!((output.code, output.err.as_str()), (2, message));
 }
 
 #[test]
@@ -432,14 +433,14 @@ fn a_specification_is_explained() {
     let folder = doors("INVARIANT Small");
     let output = folder.run(&["explain", "Doors.tla"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    let told = "  files    Doors.tla, Doors.cfg
+    let message = "  files    Doors.tla, Doors.cfg
   action   Enter (Doors.tla:9)
   action   Leave (Doors.tla:12)
   action   Never (Doors.tla:15)
   invariant  Small (Doors.tla:7)
 
 state of ";
-    assert!(output.out.starts_with(told), "{}", output.out);
+    assert!(output.out.starts_with(message), "{}", output.out);
     assert!(output.out.contains(" bytes, and dictionaries\n"), "{}", output.out);
     assert!(output.out.contains(" bits seen\n"), "{}", output.out);
 }
@@ -456,8 +457,8 @@ fn a_new_specification_has_a_configuration() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.contains("10 states, 16 transitions, 4 levels"), "{}", output.out);
     let output = folder.run(&["new", "tla", "1-2.tla"]);
-    let told = "error: 1-2.tla is no name of a module\n  help: use letters, digits and underscores, with one letter at least\n";
-    assert_eq!((output.code, output.err.as_str()), (2, told));
+    let message = "error: 1-2.tla is no name of a module\n  help: use letters, digits and underscores, with one letter at least\n";
+    assert_eq!((output.code, output.err.as_str()), (2, message));
 }
 
 /// Counts to four, with a choice of postconditions.
@@ -546,16 +547,16 @@ fn a_postcondition_that_cannot_be_evaluated_is_violated() {
 
 #[test]
 fn tlcget_level_is_not_supported() {
-    let told = "TLCGet(\"level\"), which states do not keep, cannot be evaluated";
+    let message = "TLCGet(\"level\"), which states do not keep, cannot be evaluated";
     for section in ["INVARIANT", "CONSTRAINT", "ACTION_CONSTRAINT"] {
         let output = counting(&format!("{section} Early\n")).run(&["check", "Counting.tla"]);
         assert_eq!((output.code, output.err.as_str()), (1, ""), "{section}");
         let found = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(found.contains(told) && found.contains("Counting.tla:12:"), "{}", output.out);
+        assert!(found.contains(message) && found.contains("Counting.tla:12:"), "{}", output.out);
     }
     let output = counting("VIEW Level\n").run(&["check", "Counting.tla"]);
     assert_eq!((output.code, output.out.as_str()), (2, ""));
-    assert!(output.err.contains(told), "{}", output.err);
+    assert!(output.err.contains(message), "{}", output.err);
 }
 
 #[test]
@@ -599,7 +600,7 @@ fn unlisted(configuration: &str) -> Folder {
 
 #[test]
 fn sets_that_cannot_be_enumerated_are_rejected_in_states_and_views() {
-    let told = "the set cannot be enumerated: set";
+    let message = "the set cannot be enumerated: set";
     for (view, set) in [
         ("Unbounded", "Seq({1})"),
         ("Strings", "STRING"),
@@ -610,7 +611,7 @@ fn sets_that_cannot_be_enumerated_are_rejected_in_states_and_views() {
         let folder = unlisted(&format!("INIT Init\nNEXT Next\nVIEW {view}\n"));
         let output = folder.run(&["check", "Unlisted.tla"]);
         assert_eq!((output.code, output.out.as_str()), (2, ""), "{view}: {}", output.err);
-        assert!(output.err.contains(&format!("{told} {set}")), "{view}: {}", output.err);
+        assert!(output.err.contains(&format!("{message} {set}")), "{view}: {}", output.err);
     }
     for (start, next, line) in [("StartsSequences", "Next", 11), ("Init", "StepsDeep", 12)] {
         let folder = unlisted(&format!("INIT {start}\nNEXT {next}\n"));
@@ -618,7 +619,7 @@ fn sets_that_cannot_be_enumerated_are_rejected_in_states_and_views() {
         assert_eq!((output.code, output.err.as_str()), (1, ""), "{}", output.out);
         let found = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
         let place = format!("Unlisted.tla:{line}:");
-        assert!(found.contains(told) && found.contains(&place), "{}", output.out);
+        assert!(found.contains(message) && found.contains(&place), "{}", output.out);
     }
 }
 
@@ -627,8 +628,8 @@ fn a_cover_is_rejected_with_a_view() {
     let folder = unlisted("INIT Init\nNEXT Next\nVIEW Even\n");
     let output = folder.run(&["check", "Unlisted.tla", "--cover", "x = 2"]);
     assert_eq!((output.code, output.out.as_str()), (2, ""));
-    let told = "--cover does not apply to a specification with VIEW: the search visits one state of each view, and the others may satisfy the condition";
-    assert!(output.err.contains(told), "{}", output.err);
+    let message = "--cover does not apply to a specification with VIEW: the search visits one state of each view, and the others may satisfy the condition";
+    assert!(output.err.contains(message), "{}", output.err);
     let help = "remove VIEW from the configuration, or write the negation as an INVARIANT to search for a violation";
     assert!(output.err.contains(help), "{}", output.err);
 }

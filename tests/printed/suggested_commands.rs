@@ -144,9 +144,9 @@ fn the_suggested_spin_command_replays_the_trail() {
     let args =
         ["check", "lim.pml", "-DLIM=5", "--no-claim", "--no-trace", "--spin-trail", "a trail"];
     let output = folder.run(&args);
-    let told = "wrote a trail; `spin -DLIM=5 -t -p -k 'a trail' lim.pml` replays it\n";
-    assert_eq!((output.code, output.err.as_str()), (1, told));
-    let command = told.split('`').nth(1).unwrap();
+    let message = "wrote a trail; `spin -DLIM=5 -t -p -k 'a trail' lim.pml` replays it\n";
+    assert_eq!((output.code, output.err.as_str()), (1, message));
+    let command = message.split('`').nth(1).unwrap();
     if Command::new("spin").arg("-V").output().is_err() {
         return eprintln!("left out: there is no SPIN");
     }

@@ -16,7 +16,7 @@ fn values_lists_the_values_of_all_states() {
     let folder = Folder::with("m.m", MODEL);
     let check = ["check", "m.m", "--no-deadlock", "--reduce", "none", "--symmetry", "off"];
     assert_eq!(folder.run(&[&check[..], &["--dir", "d"]].concat()).code, 0);
-    let told = folder.run(&["values", "d"]);
+    let output = folder.run(&["values", "d"]);
     let expected = "\
 m.m: values in 35 states
   st[].at  Idle, Busy
@@ -25,7 +25,7 @@ m.m: values in 35 states
   flag     false
   u        3, undefined
 ";
-    assert_eq!((told.code, told.out.as_str()), (0, expected), "{}", told.err);
+    assert_eq!((output.code, output.out.as_str()), (0, expected), "{}", output.err);
     // A plain enumeration of all states has the same values.
     let json: Value = serde_json::from_str(&folder.run(&["values", "d", "--json"]).out).unwrap();
     assert_eq!(
@@ -137,12 +137,12 @@ fn directories_without_states_are_rejected_with_a_reason() {
         ),
         (&["--max-time", "0s", "--dir", "t"], "t", "there is no checkpoint yet, so no states"),
     ];
-    for (flags, dir, told) in cases {
+    for (flags, dir, message) in cases {
         folder.run(&[&check[..], flags].concat());
         let output = folder.run(&["values", dir]);
         assert!(
-            output.code == 2 && output.err.contains(told),
-            "{told}: {} {}",
+            output.code == 2 && output.err.contains(message),
+            "{message}: {} {}",
             output.out,
             output.err
         );
@@ -152,14 +152,14 @@ fn directories_without_states_are_rejected_with_a_reason() {
     let runs = ["check", "p.pml", "--ltl", "[]<> (x > 200)", "--dir", "r"];
     folder.run(&runs);
     let output = folder.run(&["values", "r"]);
-    let told = "a search for infinite runs stores states of the product with an automaton\n  help: `spillway check MODEL --dir DIR` stores those of the model\n";
-    assert!(output.code == 2 && output.err.contains(told), "{} {}", output.out, output.err);
+    let message = "a search for infinite runs stores states of the product with an automaton\n  help: `spillway check MODEL --dir DIR` stores those of the model\n";
+    assert!(output.code == 2 && output.err.contains(message), "{} {}", output.out, output.err);
     folder.write("q.pml", "byte x; active proctype P() { do :: x < 20 -> x++ :: x > 0 -> x-- od } never { do :: x > 30 -> break :: else od }");
     let claimed = ["check", "q.pml", "--claim", "never_0", "--only", "claim", "--dir", "n"];
     folder.run(&claimed);
     let output = folder.run(&["values", "n"]);
-    let told =
+    let message =
         "the states of this search cannot be read: it stores states of a product with a claim";
-    assert!(output.code == 2 && output.err.contains(told), "{} {}", output.out, output.err);
+    assert!(output.code == 2 && output.err.contains(message), "{} {}", output.out, output.err);
     assert!(folder.run(&["values", "absent"]).code == 2);
 }

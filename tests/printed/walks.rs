@@ -390,10 +390,10 @@ fn random_steps_stop_at_the_first_state_of_a_condition() {
             output.out
         };
         let out = session("until floor == 2\ns\nundo\ns\nq\n");
-        let told = command_outputs(&out);
-        assert!(told[0].contains("`floor == 2` holds after"), "{out}");
-        assert_eq!(state_lines(told[1])[0].trim(), "floor = 2");
-        assert_eq!(state_lines(told[3])[0].trim(), "floor = 3");
+        let outputs = command_outputs(&out);
+        assert!(outputs[0].contains("`floor == 2` holds after"), "{out}");
+        assert_eq!(state_lines(outputs[1])[0].trim(), "floor = 2");
+        assert_eq!(state_lines(outputs[3])[0].trim(), "floor = 3");
         // A breakpoint stops at the same state.
         let broken = session("break floor == 2\nrandom 10000\ns\nundo\ns\nq\n");
         let stops = command_outputs(&broken);
@@ -401,14 +401,14 @@ fn random_steps_stop_at_the_first_state_of_a_condition() {
         assert!(stops[1].contains("breakpoint 1: expression floor == 2\n"), "{broken}");
         assert_eq!(
             [state_lines(stops[2]), state_lines(stops[4])],
-            [state_lines(told[1]), state_lines(told[3])]
+            [state_lines(outputs[1]), state_lines(outputs[3])]
         );
         // A breakpoint at an action, or at its line, stops after the first such step.
         for place in ["b -> a", "P.b -> a", "5", "lift.dve:5"] {
             let out = session(&format!("break {place}\nrandom 10000\ns\nundo\ns\nq\n"));
-            let told = command_outputs(&out);
+            let outputs = command_outputs(&out);
             let trips = |part: &str| state_lines(part)[1].trim().to_owned();
-            assert_eq!([trips(told[2]), trips(told[4])], ["trips = 1", "trips = 0"], "{out}");
+            assert_eq!([trips(outputs[2]), trips(outputs[4])], ["trips = 1", "trips = 0"], "{out}");
         }
         // A deleted breakpoint does not stop the walk.
         let out = session("break floor == 2\nbreak -1\nrandom 100\nwhere\nq\n");
@@ -426,9 +426,9 @@ fn a_line_breakpoint_stops_before_the_step_of_the_line() {
     let output =
         folder.run_with_input(&["simulate", "lines.pml", "-i"], "break 5\nrandom 99\ns\nq\n");
     assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
-    let told = command_outputs(&output.out);
-    assert!(told[1].contains("breakpoint 1: line 5\n"), "{}", output.out);
-    assert_eq!(state_lines(told[2])[0].trim(), "x = 2");
+    let outputs = command_outputs(&output.out);
+    assert!(outputs[1].contains("breakpoint 1: line 5\n"), "{}", output.out);
+    assert_eq!(state_lines(outputs[2])[0].trim(), "x = 2");
 }
 
 #[test]
@@ -437,16 +437,16 @@ fn a_saved_path_is_replayed() {
     let args = ["simulate", "lock.m", "-i", "--seed", "3"];
     let output =
         folder.run_with_input(&args, "0\nrandom 1\nsave way\nsave way.csv\nsave no/way\nq\n");
-    let told = command_outputs(&output.out);
+    let outputs = command_outputs(&output.out);
     assert_eq!(
-        told[2].lines().next().unwrap(),
+        outputs[2].lines().next().unwrap(),
         "wrote way: 2 steps; `spillway simulate lock.m --replay way` replays them"
     );
-    assert_eq!(told[3].lines().next().unwrap(), "wrote way.csv: 2 steps, CSV");
+    assert_eq!(outputs[3].lines().next().unwrap(), "wrote way.csv: 2 steps, CSV");
     assert!(
-        told[4].starts_with("error: cannot write the path no/way: No such file"),
+        outputs[4].starts_with("error: cannot write the path no/way: No such file"),
         "{}",
-        told[4]
+        outputs[4]
     );
     let replayed = folder.run(&["simulate", "lock.m", "--replay", "way"]);
     assert_eq!(replayed.err, "");
@@ -496,7 +496,7 @@ fn a_line_that_is_not_utf8_does_not_end_a_walk() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spillway"));
     let output = command.args(["simulate", "lock.m", "-i"]).current_dir(&folder.0).stdin(typed);
     let out = String::from_utf8(output.output().unwrap().stdout).unwrap();
-    let told = command_outputs(&out);
-    assert!(told[0].starts_with("the line is not UTF-8 text\n"), "{out}");
-    assert!(told[1].starts_with("       st = "), "{out}");
+    let outputs = command_outputs(&out);
+    assert!(outputs[0].starts_with("the line is not UTF-8 text\n"), "{out}");
+    assert!(outputs[1].starts_with("       st = "), "{out}");
 }

@@ -97,9 +97,9 @@ fn watch_reports_a_search_in_any_condition() {
     assert_eq!(levels.rsplit('-').next(), Some("44"), "{text}");
     assert!(states.parse().is_ok_and(|it: u32| (1..=45).contains(&it)), "{text}");
     assert!(bar.bytes().all(|it| it == b'#'), "{text}");
-    let told = ["levels are still growing", "too few levels"];
+    let messages = ["levels are still growing", "too few levels"];
     assert!(
-        told.iter().any(|it| text.contains(&format!("  in all   no estimate yet: {it}\n"))),
+        messages.iter().any(|it| text.contains(&format!("  in all   no estimate yet: {it}\n"))),
         "{text}"
     );
     // `status.json` conforms to its schema.
@@ -207,8 +207,8 @@ fn watch_and_status_repeat_the_verdict_of_check() {
         assert!(first.starts_with("ended") && first.ends_with(':'), "{status}");
         assert_eq!(verdict(rest), verdict(&checked.out));
         let text = folder.watch_output(&[&dir]);
-        let told = verdict(&text).replace(&format!("; `spillway trace {dir}` shows it"), "");
-        assert_eq!(told, verdict(&checked.out), "{text}");
+        let repeated = verdict(&text).replace(&format!("; `spillway trace {dir}` shows it"), "");
+        assert_eq!(repeated, verdict(&checked.out), "{text}");
         for word in ["expanded", "last activity", "settling", "memory"] {
             assert!(!text.contains(word), "{word}: {text}");
         }
@@ -247,11 +247,11 @@ fn watch_estimates_the_remaining_search() {
     assert_eq!(folder.run(&stopped).code, 3);
     let bell = |it: u32| (1e4 * (-(f64::from(it) - 40.0).powi(2) / 300.0).exp()) as u64 + 1;
     let levels = |until: u32, of: &dyn Fn(u32) -> u64| {
-        let told = (0..until).map(|at| {
+        let events = (0..until).map(|at| {
             let (states, transitions) = (of(at), 3 * of(at));
             json!({ "event": "levels", "first": at, "last": at, "states": states, "transitions": transitions })
         });
-        folder.write("d/events.jsonl", &told.map(|it| format!("{it}\n")).collect::<String>());
+        folder.write("d/events.jsonl", &events.map(|it| format!("{it}\n")).collect::<String>());
         let mut status = folder.status();
         let states: u64 = (0..=until).map(of).sum();
         (status["rate"], status["verdict"]) = (json!(1000.0), Value::Null);
@@ -274,8 +274,8 @@ fn watch_estimates_the_remaining_search() {
     let disk = spill::RealDisk::open(folder.path("d")).unwrap();
     disk.lock().unwrap();
     let text = folder.watch_output(&["d"]);
-    let told = "  disk full  in about 1 min, before the search ends;\n           space can be freed until then\n";
-    assert!(text.contains(told), "{text}");
+    let message = "  disk full  in about 1 min, before the search ends;\n           space can be freed until then\n";
+    assert!(text.contains(message), "{text}");
     drop(disk);
     let json = folder.run(&["status", "d", "--json"]).out;
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -439,19 +439,19 @@ fn an_open_page_shows_the_end_of_the_search() {
                 scope.spawn(|| pass_on(stream.unwrap()));
             }
         });
-        let told = read_page_title(browser, &folder, &format!("http://{ours}/1"), 20_000);
+        let title = read_page_title(browser, &folder, &format!("http://{ours}/1"), 20_000);
         is_over.store(true, Relaxed);
         drop(TcpStream::connect(&ours));
-        assert_eq!(told["errors"], json!([]));
-        let seen = told["seen"].as_array().unwrap();
+        assert_eq!(title["errors"], json!([]));
+        let seen = title["seen"].as_array().unwrap();
         let has = |at: usize, part: &str| {
             seen.iter().any(|it| it[at].as_str().is_some_and(|it| it.contains(part)))
         };
-        assert!(has(0, "stopped at a checkpoint") && has(1, "incomplete"), "{told}");
-        assert!(has(0, "VIOLATED: ") && has(1, "VIOLATED: assert"), "{told}");
+        assert!(has(0, "stopped at a checkpoint") && has(1, "incomplete"), "{title}");
+        assert!(has(0, "VIOLATED: ") && has(1, "VIOLATED: assert"), "{title}");
         let last = seen.last().unwrap();
-        assert_eq!(last[2], true, "the counterexample is there: {told}");
-        assert!(has(3, "Nobody answers any more; this is how it was at "), "{told}");
+        assert_eq!(last[2], true, "the counterexample is there: {title}");
+        assert!(has(3, "Nobody answers any more; this is how it was at "), "{title}");
     });
     child.kill().unwrap();
     child.wait().unwrap();

@@ -297,7 +297,7 @@ fn copy_directory(from: &Path, to: PathBuf) -> PathBuf {
     to
 }
 
-fn told<'j>(all: &'j Value, dir: &Path) -> Option<&'j Value> {
+fn directory_entry<'j>(all: &'j Value, dir: &Path) -> Option<&'j Value> {
     let searches = all["searches"].as_array().unwrap();
     searches.iter().find(|it| it["dir"] == dir.to_str().unwrap())
 }
@@ -347,13 +347,13 @@ fn status_lists_temporary_directories_and_removes_stale_ones() {
         (&damaged, false, Value::Null),
         (&foreign, false, Value::from("model.dve")),
     ] {
-        let search = told(&listed, dir).unwrap();
+        let search = directory_entry(&listed, dir).unwrap();
         assert_eq!((&search["running"], &search["model"]), (&is_running.into(), &model));
         assert_eq!(search["problem"].is_string(), model.is_null(), "{search}");
         assert!(search["bytes"].as_u64().unwrap() > 0 && search["removed"] == false, "{search}");
         assert!(search["age_seconds"].is_f64() && search["checkpoint_seconds_ago"].is_f64());
     }
-    let bytes = |dir| told(&listed, dir).unwrap()["bytes"].as_u64().unwrap();
+    let bytes = |dir| directory_entry(&listed, dir).unwrap()["bytes"].as_u64().unwrap();
     assert_eq!(bytes(&deep), 2 * bytes(&stale));
     let text = all(&[]);
     assert_eq!((text.code, text.err.as_str()), (0, ""));
@@ -384,9 +384,9 @@ fn status_lists_temporary_directories_and_removes_stale_ones() {
     fs::remove_file(foreign.join("letter.txt")).unwrap();
     kill_search(child);
     let removed = all(&["--remove-stale", "--json"]).json();
-    assert_eq!(told(&removed, &running).unwrap()["removed"], true);
-    assert_eq!(told(&removed, &foreign).unwrap()["removed"], true);
-    assert_eq!(told(&removed, &damaged).unwrap()["removed"], false);
+    assert_eq!(directory_entry(&removed, &running).unwrap()["removed"], true);
+    assert_eq!(directory_entry(&removed, &foreign).unwrap()["removed"], true);
+    assert_eq!(directory_entry(&removed, &damaged).unwrap()["removed"], false);
     assert!(!running.exists() && !foreign.exists() && damaged.exists());
 }
 

@@ -34,14 +34,14 @@ fn an_interrupted_sweep_prints_its_rows_and_resumes() {
     let before = bench.status("s/N=30000")["states"].as_u64().unwrap();
     let more = (before + 1000).to_string();
     let output = bench.run(&[&args[..], &["--max-states", &more, "--json"]].concat());
-    let told = output.json();
+    let result = output.json();
     assert_eq!(output.code, 3);
-    let rows = told["rows"].as_array().unwrap();
+    let rows = result["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|it| it["reused"].as_bool().unwrap()).collect::<Vec<_>>(),
         [true, false, false]
     );
     assert_eq!(rows[1]["stopped_by"], "limit");
-    assert!(rows[1]["states"].as_u64().unwrap() >= before + 1000, "{told}");
+    assert!(rows[1]["states"].as_u64().unwrap() >= before + 1000, "{result}");
     assert_eq!(rows[2]["verdict"], "verified");
 }

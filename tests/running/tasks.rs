@@ -172,7 +172,7 @@ fn a_task_server_answers_as_the_commands_do() {
 fn a_remote_task_server_requests_files() {
     check_server(Server::start_remote);
     // An error in an answer is reported; without an answer the process ends.
-    for (told, said) in [
+    for (line, said) in [
         (r#"{"error": "the cable is out"}"#, "the cable is out"),
         ("\u{1}", "is not an answer"),
         ("what?", "`what?` is not an answer"),
@@ -181,8 +181,8 @@ fn a_remote_task_server_requests_files() {
         let bench = Bench::new();
         bench.stop_grid_search();
         let server = Server::start_remote(&bench);
-        let told = if told.is_empty() { String::new() } else { format!("{told}\n") };
-        write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{told}").unwrap();
+        let line = if line.is_empty() { String::new() } else { format!("{line}\n") };
+        write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{line}").unwrap();
         let (code, err) = server.ended();
         assert!(code == 3 && err.contains(said), "{code}: {err}");
     }
@@ -227,9 +227,9 @@ fn check_server(server: fn(&Bench) -> Server) {
         }
     }
     assert!(tasks > 30, "{tasks}");
-    let told = bench.run(&["status", "d", "--json"]).json();
+    let result = bench.run(&["status", "d", "--json"]).json();
     for member in ["verdict", "states", "transitions", "levels"] {
-        assert_eq!(told[member], found.json()[member], "{member}");
+        assert_eq!(result[member], found.json()[member], "{member}");
     }
     // The next line applies to another search in the same place.
     std::fs::remove_dir_all(bench.path("d")).unwrap();
@@ -291,11 +291,11 @@ fn two_drivers_have_the_result_of_one_process() {
         first.join().unwrap() + second.join().unwrap()
     });
     assert!(phases > 50, "{phases}");
-    let told = bench.run(&["status", "d", "--json"]);
-    let [expected, told]: [Value; 2] =
-        [&found.out, &told.out].map(|it| serde_json::from_str(it).unwrap());
+    let output = bench.run(&["status", "d", "--json"]);
+    let [expected, result]: [Value; 2] =
+        [&found.out, &output.out].map(|it| serde_json::from_str(it).unwrap());
     for member in ["verdict", "states", "transitions", "levels", "coverage"] {
-        assert_eq!(told[member], expected[member], "{member}");
+        assert_eq!(result[member], expected[member], "{member}");
     }
     assert_eq!(expected["verdict"], "verified");
     let files = bench.files("d");
@@ -315,8 +315,8 @@ fn counterexamples_of_tasks_are_those_of_one_process() {
     let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
     assert_eq!(bench.check(&text, &begun).code, 3);
     bench.drive("4", false);
-    let (expected, told) = (alone.run(&["trace", "d"]), bench.run(&["trace", "d"]));
-    assert_eq!((told.code, told.out), (1, expected.out));
+    let (expected, result) = (alone.run(&["trace", "d"]), bench.run(&["trace", "d"]));
+    assert_eq!((result.code, result.out), (1, expected.out));
 }
 
 /// Each task of a merge would open all levels.
@@ -437,9 +437,9 @@ fn a_copied_receipt_is_rejected() {
     // One process that resumes has the result of a search by one process.
     let alone = Bench::new();
     let whole = alone.check(GRID, &[&UNREDUCED[..], &["--dir", "d", "--json"]].concat()).json();
-    let told = bench.run(&["resume", "d", "--json"]).json();
+    let result = bench.run(&["resume", "d", "--json"]).json();
     for member in ["verdict", "states", "transitions", "levels"] {
-        assert_eq!(told[member], whole[member], "{member}");
+        assert_eq!(result[member], whole[member], "{member}");
     }
 }
 
@@ -491,10 +491,10 @@ fn a_specification_has_the_same_dictionaries_in_tasks() {
     assert_eq!(check(alone, &["--json"]).code, 0);
     assert_eq!(check(bench, &["--max-states", "300"]).code, 3);
     assert!(bench.drive("3", true) > 20);
-    let told = |bench: &Bench| -> Value {
+    let status = |bench: &Bench| -> Value {
         serde_json::from_str(&bench.run(&["status", "d", "--json"]).out).unwrap()
     };
-    let [expected, found] = [told(alone), told(bench)];
+    let [expected, found] = [status(alone), status(bench)];
     for member in ["verdict", "states", "states_generated", "transitions", "levels", "coverage"] {
         assert_eq!(found[member], expected[member], "{member}");
     }

@@ -29,7 +29,7 @@ fn a_signal_interrupts_a_command_of_an_interactive_walk() {
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         assert_eq!(walk.wait().unwrap().code(), Some(0), "{rest}");
-        let told = rest.lines().position(|it| it.starts_with(says));
-        assert!(told.is_some() && rest.contains("       depth "), "{rest}");
+        let position = rest.lines().position(|it| it.starts_with(says));
+        assert!(position.is_some() && rest.contains("       depth "), "{rest}");
     }
 }
