@@ -163,11 +163,11 @@ impl From<Output> for CommandOutput {
 impl CommandOutput {
     /// Asserts this exit code, and one message with these words on standard error.
     #[track_caller]
-    fn assert_rejected(&self, code: i32, said: &[&str]) {
+    fn assert_rejected(&self, code: i32, messages: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         assert_eq!(self.err.matches("error:").count(), 1, "{}", self.err);
         assert!(self.err.len() < 1500, "{}", self.err);
-        for words in said {
+        for words in messages {
             assert!(self.err.contains(words), "`{words}` is not in:\n{}", self.err);
         }
     }
@@ -274,11 +274,11 @@ fn errors_in_a_model_have_a_position() {
         ("byte x; byte x;\n".into(), &["model.dve:1:", "`x`"]),
         ("byte x = 256;\n".into(), &["model.dve:1:", "255"]),
     ];
-    for (text, said) in cases {
+    for (text, messages) in cases {
         let text = if text.contains("system") { text } else { text + &process("") };
         let output = bench.check(&text, &[]);
         assert_eq!(output.code, 2, "{text}: {}", output.err);
-        for words in said {
+        for words in messages {
             assert!(output.err.contains(words), "{text}: `{words}` is not in:\n{}", output.err);
         }
     }
@@ -296,7 +296,7 @@ fn run_time_errors_are_violations_with_a_trace() {
              trans p -> q {{ effect {effect}; }}, q -> p {{ }}; }}\nsystem async;\n"
         )
     };
-    for (effect, said) in [
+    for (effect, messages) in [
         ("a[x] = 1", "index is 3"),
         ("x = 7 / (x - 3)", "divided by zero"),
         ("x = 7 % (x - 3)", "divided by zero"),
@@ -305,7 +305,11 @@ fn run_time_errors_are_violations_with_a_trace() {
     ] {
         let output = bench.check(model(effect), &[]);
         assert_eq!(output.code, 1, "{effect}: {}", output.err);
-        assert!(output.out.contains(said) && output.out.contains("model.dve:3:"), "{}", output.out);
+        assert!(
+            output.out.contains(messages) && output.out.contains("model.dve:3:"),
+            "{}",
+            output.out
+        );
     }
     let wrapped = bench.check(model("x = x - 4"), &["--overflow", "wrap"]);
     assert_eq!(wrapped.code, 0);
@@ -330,7 +334,7 @@ fn a_wrong_command_line_is_rejected() {
         output.assert_rejected(2, &[]);
         assert!(!output.err.contains("is a flag of"), "{}", output.err);
     }
-    for (args, said) in [
+    for (args, messages) in [
         (&["check", "model.dve", "--memory", "64"][..], "64MiB"),
         (&["check", "model.dve", "-a"], "--acceptance"),
         (&["check", "model.dve", "-m10000"], "--memory SIZE"),
@@ -345,7 +349,7 @@ fn a_wrong_command_line_is_rejected() {
         (&["check", "model.dve", "-y", "-l"], "--non-progress"),
         (&["model.dve"], "`spillway check model.dve`"),
     ] {
-        bench.run(args).assert_rejected(2, &[said]);
+        bench.run(args).assert_rejected(2, &[messages]);
     }
     bench.run(&["check", "model.dve", "--define", "N=3"]).assert_rejected(2, &["`N`"]);
     bench.write(
@@ -356,7 +360,7 @@ fn a_wrong_command_line_is_rejected() {
         "m.m",
         "const size: 2; var x: 0..size; startstate x := 0; end; rule x < size ==> x := x + 1; end;",
     );
-    for (model, define, said) in [
+    for (model, define, messages) in [
         ("m.pml", "SIEZ=3", "did you mean `SIZE`?"),
         ("m.pml", "SAFETY=1", "is nowhere in the model"),
         ("m.pml", "NFAIR=3", "`--fair weak`"),
@@ -365,7 +369,7 @@ fn a_wrong_command_line_is_rejected() {
         ("m.m", "siz=3", "did you mean `size`?"),
         ("m.m", "many=3", "its constants are `size`"),
     ] {
-        bench.run(&["check", model, "--define", define]).assert_rejected(2, &[said]);
+        bench.run(&["check", model, "--define", define]).assert_rejected(2, &[messages]);
     }
     let bare = "--define NAME without =VALUE is for models in Promela, but";
     bench.run(&["check", "m.m", "-D", "size"]).assert_rejected(2, &[bare, "m.m is in murphi"]);
@@ -387,15 +391,15 @@ fn a_wrong_command_line_is_rejected() {
     assert_ne!(states("SIZE"), states("SIZE=2"));
     // A macro may be any text, and a resumed search keeps it.
     assert_eq!(states("SIZE=(1 + x - x) * 3"), states("SIZE=3"));
-    let begun = ["check", "m.pml", "--no-deadlock", "-D", "SIZE=2 + 1", "--dir", "text"];
-    assert_eq!(bench.run(&[&begun[..], &["--max-states", "1"]].concat()).code, 3);
+    let started = ["check", "m.pml", "--no-deadlock", "-D", "SIZE=2 + 1", "--dir", "text"];
+    assert_eq!(bench.run(&[&started[..], &["--max-states", "1"]].concat()).code, 3);
     assert_eq!(
         bench.run(&["resume", "text", "--json"]).json()["states"].as_u64(),
         states("SIZE=3")
     );
     // A macro may be used by the formula alone.
-    let asked = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
-    assert_eq!(bench.run(&asked).code, 0);
+    let args = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
+    assert_eq!(bench.run(&args).code, 0);
     assert_eq!(bench.run(&["--help"]).code, 0);
     assert_eq!(bench.run(&["--version"]).code, 0);
 }
@@ -647,9 +651,9 @@ a -> a { effect x = 1 - x; }; } system async;";
     );
     let json = bench.check(wrong, &[&flags[..], &["--json"]].concat()).json();
     assert_eq!(json["steps_cut_off"], 2);
-    let asked = "byte x; byte z; process P { state a; init a; assert a: 1 / z == 1;
+    let failing_property = "byte x; byte z; process P { state a; init a; assert a: 1 / z == 1;
 trans a -> a { }; } system async;";
-    let output = bench.check(asked, &["--only", "assert"]);
+    let output = bench.check(failing_property, &["--only", "assert"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert!(!output.out.contains("verified"), "{}", output.out);
     assert!(
@@ -963,9 +967,9 @@ fn contradicting_flags_are_rejected_by_name() {
             ["-X por-proviso=levels", "--reduce"],
         ),
     ];
-    for (flags, said) in wrong {
+    for (flags, messages) in wrong {
         for command in ["check", "explain"] {
-            bench.run(&[&[command, "m.dve"], flags].concat()).assert_rejected(2, &said);
+            bench.run(&[&[command, "m.dve"], flags].concat()).assert_rejected(2, &messages);
         }
     }
     for flags in [["--por", "conditional"], ["--reduce", "por"]] {
@@ -1002,7 +1006,7 @@ fn inapplicable_reductions_are_omitted_with_one_line() {
     bench.write("c.pml", claimed);
     bench.write("counter.dve", COUNTER);
     bench.write("lockstep.dve", COUNTER.replace("async", "sync"));
-    for (file, flags, said) in [
+    for (file, flags, messages) in [
         ("c.pml", ["--reduce", "por"], "partial order conditional is not applied: the never claim"),
         (
             "c.pml",
@@ -1016,7 +1020,11 @@ fn inapplicable_reductions_are_omitted_with_one_line() {
         let output = bench.run(&[&["check", file], &flags[..]].concat());
         assert_eq!(output.code, 0, "{}", output.err);
         assert_eq!(output.err.lines().count(), 1, "{}", output.err);
-        assert!(output.err.starts_with("warning: ") && output.err.contains(said), "{}", output.err);
+        assert!(
+            output.err.starts_with("warning: ") && output.err.contains(messages),
+            "{}",
+            output.err
+        );
     }
     let output = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=levels"]);
     assert!(output.err.contains("explored at once: use `-X por-proviso=static`"), "{}", output.err);
@@ -1863,8 +1871,8 @@ fn late_processes_restart_the_search_with_more_slots() {
         let again = "worker needs more than 1 slot: restarting the search with 16";
         assert!(output.err.contains(again), "{}", output.err);
         let result: Value = serde_json::from_str(&output.out).unwrap();
-        let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
-        let expected: Value = serde_json::from_str(&asked.out).unwrap();
+        let with_slots = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
+        let expected: Value = serde_json::from_str(&with_slots.out).unwrap();
         let counts = ["states", "transitions", "verdict"];
         counts.into_iter().for_each(|name| assert_eq!(result[name], expected[name], "{name}"));
     }
@@ -1877,8 +1885,8 @@ fn late_processes_restart_the_search_with_more_slots() {
     assert!(resumed.err.contains("restarting the search with 16"), "{}", resumed.err);
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     let result: Value = serde_json::from_str(&resumed.out).unwrap();
-    let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
-    let expected: Value = serde_json::from_str(&asked.out).unwrap();
+    let with_slots = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
+    let expected: Value = serde_json::from_str(&with_slots.out).unwrap();
     assert_eq!(result["states"], expected["states"]);
     assert_eq!(bench.run(&["status", "stopped"]).code, 0);
 }

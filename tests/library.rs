@@ -210,9 +210,9 @@ impl StateSpace for InconsistentModel {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.graph.expand(states, out);
-        let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let calls = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if self.inconsistency == Inconsistency::Findings
-            || self.inconsistency == Inconsistency::Again && asked % 2 == 1
+            || self.inconsistency == Inconsistency::Again && calls % 2 == 1
         {
             out.record_finding(Violation::Property(0), &states[..self.width()]);
         }
@@ -284,8 +284,9 @@ impl SystemDescription for InconsistentModel {
 #[test]
 fn inconsistent_models_are_detected() {
     let _exclusive = exclusive_search();
-    let said = |inconsistency| check_consistency(&InconsistentModel::new(inconsistency), 2000, 7);
-    assert_eq!(said(Inconsistency::None), Ok(()));
+    let checked =
+        |inconsistency| check_consistency(&InconsistentModel::new(inconsistency), 2000, 7);
+    assert_eq!(checked(Inconsistency::None), Ok(()));
     for (inconsistency, what) in [
         (Inconsistency::Start, "`each_start`"),
         (Inconsistency::Steps, "`expand` gives"),
@@ -294,7 +295,7 @@ fn inconsistent_models_are_detected() {
         (Inconsistency::Masks, "no write mask"),
         (Inconsistency::Again, "called again"),
     ] {
-        let Err(ModelInconsistency { what: found, .. }) = said(inconsistency) else {
+        let Err(ModelInconsistency { what: found, .. }) = checked(inconsistency) else {
             panic!("{inconsistency:?}")
         };
         assert!(found.contains(what), "{inconsistency:?}: {found}");

@@ -111,11 +111,11 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
 #[test]
 fn every_model_has_the_liveness_results_of_its_header() {
     let mut verdicts: BTreeMap<String, u32> = BTreeMap::new();
-    let (mut asked, mut fair) = (0, [0, 0]);
+    let (mut property_count, mut fair) = (0, [0, 0]);
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();
         let promises = runs(&file, &text);
-        asked += u32::from(!promises.is_empty());
+        property_count += u32::from(!promises.is_empty());
         for promise in &promises {
             check_runs(&file, &text, promise);
             let holds = promise.promise.fields["verdict"] == "verified";
@@ -124,7 +124,10 @@ fn every_model_has_the_liveness_results_of_its_header() {
         }
     }
     let of = |verdict: &str| verdicts.get(verdict).copied().unwrap_or_default();
-    assert!(asked >= 20 && of("verified") >= 15 && of("violated") >= 15, "{asked}, {verdicts:?}");
+    assert!(
+        property_count >= 20 && of("verified") >= 15 && of("violated") >= 15,
+        "{property_count}, {verdicts:?}"
+    );
     assert!(fair.iter().all(|&it| it >= 6), "{fair:?} of weakly fair runs");
 }
 

@@ -252,11 +252,11 @@ fn sessions_equal_their_recording() {
         let name = path.display();
         // Shown if the session fails.
         println!("{name}");
-        let came = repeat(&command, &text);
-        for (number, (came, wanted)) in came.lines().zip(text.lines()).enumerate() {
-            assert_eq!(came, wanted, "{name}:{}", number + 1);
+        let actual = repeat(&command, &text);
+        for (number, (actual, wanted)) in actual.lines().zip(text.lines()).enumerate() {
+            assert_eq!(actual, wanted, "{name}:{}", number + 1);
         }
-        assert_eq!(came.lines().count(), text.lines().count(), "{name}");
+        assert_eq!(actual.lines().count(), text.lines().count(), "{name}");
     }
 }
 

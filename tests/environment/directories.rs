@@ -142,8 +142,8 @@ fn files_with_hard_links_are_not_written_to() {
         fs::hard_link(bench.path("d").join(name), bench.path(name)).unwrap();
     }
     let before = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
-    let said = "levels-000: it has another name (a hard link): replace it by a copy";
-    bench.run(&["resume", "d"]).assert_rejected(4, &[said]);
+    let message = "levels-000: it has another name (a hard link): replace it by a copy";
+    bench.run(&["resume", "d"]).assert_rejected(4, &[message]);
     let after = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
     assert!(before == after);
     fs::remove_file(bench.path("levels-000")).unwrap();

@@ -197,11 +197,11 @@ fn signals_do_not_change_a_printed_verdict() {
     let mut command = bench.command(&["check", "m.dve"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
-    let (mut said, mut piece) = (String::new(), [0; 64]);
-    while !said.contains("VIOLATED") {
+    let (mut printed, mut piece) = (String::new(), [0; 64]);
+    while !printed.contains("VIOLATED") {
         let count = out.read(&mut piece).unwrap();
-        assert!(count > 0, "{said}");
-        said += std::str::from_utf8(&piece[..count]).unwrap();
+        assert!(count > 0, "{printed}");
+        printed += std::str::from_utf8(&piece[..count]).unwrap();
     }
     for name in ["-TERM", "-INT", "-HUP"] {
         let _ = Command::new("kill").args([name, &child.id().to_string()]).output();

@@ -211,8 +211,8 @@ fn a_panic_is_a_violation_with_a_counterexample() {
         let way = found.counterexample().unwrap().unwrap();
         assert_eq!(way.depth(), depth, "{panics:?}");
         let shown = found.to_string();
-        let said = format!("it panics: {panics:?} at ");
-        assert!(shown.contains(&said) && shown.contains(title), "{shown}");
+        let message = format!("it panics: {panics:?} at ");
+        assert!(shown.contains(&message) && shown.contains(title), "{shown}");
         assert!(shown.contains("tests/library/states.rs:"), "{shown}");
         assert_eq!(check_consistency(&PackedSystem::new(&system), 200, 1), Ok(()), "{panics:?}");
     }

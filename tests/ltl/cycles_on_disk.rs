@@ -318,12 +318,12 @@ fn verdicts_on_disk_equal_verdicts_in_memory() {
     for (number, (model, formula, code)) in judged.into_iter().enumerate() {
         for ended in ["stutter", "ignore"] {
             let dir = format!("d{number}{ended}");
-            let asked = ["check", model, "--ltl", formula, "--deadlock-runs", ended];
-            let in_memory = bench.run(&[&asked[..], &["--json"]].concat());
+            let check = ["check", model, "--ltl", formula, "--deadlock-runs", ended];
+            let in_memory = bench.run(&[&check[..], &["--json"]].concat());
             assert!(in_memory.code == code || ended == "ignore");
             let code = in_memory.code;
             let in_memory: Value = serde_json::from_str(&in_memory.out).unwrap();
-            let stopped = [&asked[..], &["--max-states", "1", "--dir", &dir]].concat();
+            let stopped = [&check[..], &["--max-states", "1", "--dir", &dir]].concat();
             let result = bench.json(&stopped, 3);
             assert_eq!(
                 (&result["verdict"], &result["stage"]),
@@ -371,8 +371,8 @@ fn verdicts_on_disk_equal_verdicts_in_memory() {
 fn trace_writes_a_spin_trail_of_a_search_on_disk() {
     let bench = Bench::of_each_language();
     let begin = |model, formula, dir| {
-        let asked = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", dir];
-        assert_eq!(bench.run(&asked).code, 3);
+        let check = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", dir];
+        assert_eq!(bench.run(&check).code, 3);
     };
     begin("m.pml", "reaches", "p");
     let trace = |dir| bench.run(&["trace", dir, "--spin-trail", "trail"]);
@@ -411,8 +411,8 @@ fn the_search_directory_keeps_the_automaton() {
     let hoa = "HOA: v1 States: 2 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--";
     bench.write("a.hoa", hoa);
-    let asked = ["check", "stays.dve", "--automaton", "a.hoa", "--max-states", "1", "--dir", "d"];
-    assert_eq!(bench.run(&asked).code, 3);
+    let check = ["check", "stays.dve", "--automaton", "a.hoa", "--max-states", "1", "--dir", "d"];
+    assert_eq!(bench.run(&check).code, 3);
     for name in ["a.hoa", "stays.dve"] {
         std::fs::remove_file(bench.0.path().join(name)).unwrap();
     }

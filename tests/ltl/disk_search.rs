@@ -148,9 +148,9 @@ impl CycleSearchInput<'_> {
         let mut most = Some(settings.reached).filter(|&it| it < u64::MAX);
         loop {
             let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
-            let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
+            let has_manifest = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
             let resources = SearchResources { disk: metered, plan, control: &control };
-            let mut search = match begun {
+            let mut search = match has_manifest {
                 false => ExternalSearch::begin(model, resources, limits(most))?,
                 true => {
                     let saved = SavedSearch::load(&**disk)?;

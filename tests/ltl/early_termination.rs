@@ -20,9 +20,9 @@ const FAILS: &str = "byte x, a[2]; active proctype P() {
 fn on_disk(bench: &Bench, args: &[&str]) -> Value {
     let dir = format!("d{}", std::fs::read_dir(bench.0.path()).unwrap().count());
     let flags = ["--reduce", "none", "--max-states", "1", "--dir", &dir];
-    let begun = [&["check"], args, &flags].concat();
-    let begun = bench.run(&begun);
-    assert_eq!(begun.code, 3, "{args:?}\n{}{}", begun.out, begun.err);
+    let start = [&["check"], args, &flags].concat();
+    let started = bench.run(&start);
+    assert_eq!(started.code, 3, "{args:?}\n{}{}", started.out, started.err);
     let [first, again] = [(); 2].map(|()| bench.run(&["resume", &dir, "--json"]));
     assert_eq!((first.code, &first.out), (again.code, &again.out), "{args:?}");
     serde_json::from_str(&first.out).unwrap()

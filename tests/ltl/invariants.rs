@@ -130,9 +130,9 @@ fn an_invariant_search_is_stopped_and_resumed() {
     for (formula, code) in [("[] (done <= 4)", 0), ("[] (done < 4)", 1)] {
         let dir = format!("d{code}");
         let begin = ["check", "counts.pml", "--ltl", formula, "--dir", &dir, "--max-states", "20"];
-        let CommandOutput { code: begun, out, err } =
+        let CommandOutput { code: stopped_code, out, err } =
             bench.run(&[&begin[..], &["--reduce", "dead"]].concat());
-        assert_eq!(begun, 3, "{out}{err}");
+        assert_eq!(stopped_code, 3, "{out}{err}");
         assert!(err.contains("stopped at a checkpoint"), "{err}");
         assert!(out.contains("as an invariant, reduced by dead variables"), "{out}");
         let status = bench.run(&["status", &dir]);

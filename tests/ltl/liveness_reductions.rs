@@ -328,8 +328,8 @@ fn reductions_keep_the_verdicts_of_random_processes() {
         let mut rng = GraphRng(seed);
         let text = processes(&mut rng);
         for number in 0..3 {
-            let asked = formula(&mut rng, 1 + number % 2);
-            check_verdict(&text, &asked, seed % 12 == 0, &mut census);
+            let formula_text = formula(&mut rng, 1 + number % 2);
+            check_verdict(&text, &formula_text, seed % 12 == 0, &mut census);
         }
     }
     println!("{census:?}");
@@ -375,10 +375,10 @@ const CONDITION_MODELS: [(&str, &str, FiniteRunPolicy); 6] = [
 
 #[test]
 fn condition_models_keep_their_violating_runs() {
-    for (text, asked, ended) in CONDITION_MODELS {
-        assert!(plain(load(text, asked), ended).unwrap().is_violated, "{text}");
+    for (text, formula, ended) in CONDITION_MODELS {
+        assert!(plain(load(text, formula), ended).unwrap().is_violated, "{text}");
         for reduce in reductions() {
-            let watched = load(text, asked).reduced(reduce.clone(), ended);
+            let watched = load(text, formula).reduced(reduce.clone(), ended);
             for on_disk in [false, true] {
                 let found = reduced(&watched, ended, on_disk);
                 assert!(found.is_violated, "{reduce:?} on disk: {on_disk}\n{text}");
@@ -401,22 +401,22 @@ fn reductions_are_reported_and_kept_by_the_directory() {
         let output = bench.run(&[&["check", "m.pml", "--json"], more].concat());
         (output.code, serde_json::from_str::<Value>(&output.out).unwrap(), output.err)
     };
-    let asked = ["--ltl", "[]<> (done == 0 || done == 1)"];
-    let (code, unreduced, _) = ask(&[&asked[..], &["--reduce", "none"]].concat());
+    let property = ["--ltl", "[]<> (done == 0 || done == 1)"];
+    let (code, unreduced, _) = ask(&[&property[..], &["--reduce", "none"]].concat());
     assert_eq!((code, &unreduced["reductions"]), (0, &serde_json::json!([])));
-    let (code, by_default, _) = ask(&asked);
+    let (code, by_default, _) = ask(&property);
     let names = ["partial order conditional", "equivalent values", "dead variables"];
     assert_eq!((code, &by_default["reductions"]), (0, &serde_json::json!(names)));
-    let by = [&asked[..], &["--reduce", "por,dead"]].concat();
+    let by = [&property[..], &["--reduce", "por,dead"]].concat();
     let (code, fewer, err) = ask(&by);
     assert_eq!((code, &*err), (0, ""));
     let names = serde_json::json!(["partial order conditional", "dead variables"]);
     assert_eq!(fewer["reductions"], names);
     let states = |of: &Value| of["states"].as_u64().unwrap();
     assert!(10 * states(&fewer) < states(&unreduced), "{} {}", states(&fewer), states(&unreduced));
-    let begun =
+    let started =
         bench.run(&[&["check", "m.pml", "--max-states", "1", "--dir", "d"], &by[..]].concat());
-    assert_eq!(begun.code, 3);
+    assert_eq!(started.code, 3);
     let status = bench.run(&["status", "d"]).flat();
     assert!(status.contains("reduced by partial order conditional, dead variables"), "{status}");
     let resumed = bench.run(&["resume", "d", "--json", "--exec", "interp"]);

@@ -230,7 +230,7 @@ fn replayed(bench: &Bench, model: &str, property: &[&str]) -> Option<(String, St
 #[test]
 fn spin_replays_trails_with_the_start_of_the_cycle() {
     let bench = bench();
-    let asked = [
+    let properties = [
         ("claims.pml", &["--ltl", "low"][..], Some("x = (x+1)")),
         ("claims.pml", &["--ltl", "stops"], None),
         ("claims.pml", &["--ltl", "[] (x < 3)"], None),
@@ -241,7 +241,7 @@ fn spin_replays_trails_with_the_start_of_the_cycle() {
         ("run.pml", &["--acceptance"], Some("x = 3")),
         ("ends.pml", &["--acceptance"], Some("")),
     ];
-    for (model, property, round) in asked {
+    for (model, property, round) in properties {
         if property == ["--ltl", "low"] {
             // This property holds: no trail is written.
             let args = [&["check", model], property, &["--spin-trail", "none"]].concat();
@@ -249,15 +249,15 @@ fn spin_replays_trails_with_the_start_of_the_cycle() {
             assert!(!bench.0.path().join("none").exists());
             continue;
         }
-        let Some((last, said)) = replayed(&bench, model, property) else { return };
+        let Some((last, printed)) = replayed(&bench, model, property) else { return };
         // SPIN stops early, with another number, if it cannot replay a step.
         let ends = format!("trail ends after {last} steps");
-        assert!(said.contains(&ends), "{model} {property:?}: no `{ends}` in\n{said}");
-        let cycle = said.split_once("<<<<<START OF CYCLE>>>>>");
+        assert!(printed.contains(&ends), "{model} {property:?}: no `{ends}` in\n{printed}");
+        let cycle = printed.split_once("<<<<<START OF CYCLE>>>>>");
         // A run all of whose continuations violate the property has no cycle.
-        assert_eq!(cycle.is_some(), round.is_some(), "{model} {property:?}:\n{said}");
+        assert_eq!(cycle.is_some(), round.is_some(), "{model} {property:?}:\n{printed}");
         let has_it = |(cycle, round): ((&str, &str), &str)| cycle.1.contains(round);
-        assert!(cycle.zip(round).is_none_or(has_it), "{model} {property:?}:\n{said}");
+        assert!(cycle.zip(round).is_none_or(has_it), "{model} {property:?}:\n{printed}");
     }
     let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
     bench.assert_rejected(
@@ -298,15 +298,15 @@ fn properties_of_a_model_are_checked_by_default() {
     for (model, name, code) in
         [("process.dve", "L", 1), ("formula.pml", "up", 0), ("claim.pml", "low", 1)]
     {
-        let asked = bench.check_with_both_executors(code, &[model, "--ltl", name]);
+        let expected = bench.check_with_both_executors(code, &[model, "--ltl", name]);
         // The suggested commands name the selected property.
-        let asked = asked.replace(&format!(" --ltl {name} "), " ");
-        assert_eq!(bench.check_with_both_executors(code, &[model]), asked);
-        assert!(!asked.contains("NOT checked"), "{asked}");
+        let expected = expected.replace(&format!(" --ltl {name} "), " ");
+        assert_eq!(bench.check_with_both_executors(code, &[model]), expected);
+        assert!(!expected.contains("NOT checked"), "{expected}");
         // On disk, the resumed search keeps the property.
         let dir = format!("{model}.d");
-        let begun = bench.run(&["check", model, "--dir", &dir, "--max-states", "1"]);
-        assert_eq!(begun.code, 3, "{}", begun.err);
+        let started = bench.run(&["check", model, "--dir", &dir, "--max-states", "1"]);
+        assert_eq!(started.code, 3, "{}", started.err);
         assert_eq!(bench.run(&["resume", &dir]).code, code, "{model}");
         for other in [&["--keep-going"][..], &["--only", "error"], &["--no-deadlock"]] {
             let output = bench.run(&[&["check", model], other].concat());
@@ -345,13 +345,13 @@ fn properties_of_a_model_are_checked_by_default() {
 fn a_check_of_one_property_lists_the_unchecked_ones() {
     let bench = bench();
     bench.write("all.pml", &format!("{ROUND}{}", "ltl p { [] (x < 4) }\nltl q { [] (x < 5) }\n"));
-    let asked = [
+    let requests = [
         (&["--ltl", "p"][..], &["ltl q", "accept label accept_a", "progress label progress_b"][..]),
         (&["--ltl", "[] (x < 6)"], &["ltl p", "ltl q", "accept label", "progress label"]),
         (&["--acceptance"], &["ltl p", "ltl q", "progress label progress_b"]),
         (&["--non-progress"], &["ltl p", "ltl q", "accept label accept_a"]),
     ];
-    for (property, missed) in asked {
+    for (property, missed) in requests {
         let args = [&["check", "all.pml"], property].concat();
         let text = bench.run(&args).flat();
         let line = text.lines().find(|it| it.contains("NOT checked  ")).unwrap();

@@ -49,9 +49,9 @@ fn search(product: &RandomProduct, young: u64, mut questions: u32) -> RoundsResu
         let (directory, saved) = begun;
         // Commits cost time, and only a search that is stopped needs them.
         let pause = if questions == u32::MAX { Duration::MAX } else { Duration::ZERO };
-        let (control, asked) = (SearchControl::new(pause, None), AtomicU32::new(0));
+        let (control, queries) = (SearchControl::new(pause, None), AtomicU32::new(0));
         let accepts = |state: &[u8]| {
-            if asked.fetch_add(1, Relaxed) + 1 == questions {
+            if queries.fetch_add(1, Relaxed) + 1 == questions {
                 control.stop();
             }
             product.is_accepting(state)

@@ -149,7 +149,7 @@ fn a_quantified_temporal_formula_excludes_symmetry() {
 fn errors_in_quantified_formulas_are_reported() {
     let names = model("scalarset(3)");
     let bench = Bench::of([("names.m", names.as_str())]);
-    for (formula, said) in [
+    for (formula, message) in [
         ("forall n: Nod do [] st[n] = has end", "`Nod`"),
         ("forall n := 1 to 2 do [] free end", "temporal operators are about all values of a type"),
         ("forall n: Node [] st[n] = has end", "expected `do`"),
@@ -164,7 +164,7 @@ fn errors_in_quantified_formulas_are_reported() {
     ] {
         let output = bench.run(&["check", "names.m", "--ltl", formula]);
         assert_eq!(output.code, 2, "{formula}: {}", output.out);
-        assert!(output.err.contains(said), "{formula}: {}", output.err);
+        assert!(output.err.contains(message), "{formula}: {}", output.err);
     }
 }
 
@@ -173,8 +173,8 @@ fn a_search_on_disk_keeps_a_quantified_formula() {
     let names = model("scalarset(3)");
     let bench = Bench::of([("names.m", names.as_str())]);
     let formula = "forall n: Node do [] (st[n] = wants -> <> st[n] = has) end";
-    let asked = ["check", "names.m", "--ltl", formula, "--dir", "d", "--max-states", "1"];
-    assert_eq!(bench.run(&asked).code, 3);
+    let check = ["check", "names.m", "--ltl", formula, "--dir", "d", "--max-states", "1"];
+    assert_eq!(bench.run(&check).code, 3);
     let output = bench.run(&["resume", "d"]);
     assert!(output.code == 1 && output.shows_run(), "{}{}", output.out, output.err);
 }

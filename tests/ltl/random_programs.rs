@@ -314,12 +314,12 @@ fn is_fair(fair: &FairProduct<'_>, lasso: &Lasso) -> TestResult<()> {
     let round = lasso.states[lasso.back..].iter().chain([&lasso.states[lasso.back]]);
     let round: Vec<&Vec<u8>> = round.collect();
     prop_assert_eq!(round.len(), lasso.fair_to.len() + 1);
-    for (pair, &said) in round.windows(2).zip(&lasso.fair_to) {
+    for (pair, &processes) in round.windows(2).zip(&lasso.fair_to) {
         let to = StepOutcome::Successor(pair[1].clone());
         prop_assert!(
-            fair.steps(pair[0]).iter().any(|(step, set)| step.outcome == to && *set == said)
+            fair.steps(pair[0]).iter().any(|(step, set)| step.outcome == to && *set == processes)
         );
-        left_out = left_out.without(said);
+        left_out = left_out.without(processes);
     }
     prop_assert!(left_out.is_empty());
     Ok(())

@@ -198,14 +198,14 @@ fn a_search_stopped_at_distances_claims_no_minimum() {
     let next = (0..100).map(|at| vec![(at + 1) % 100]).collect();
     let graph = Digraph { next, accepts: vec![true; 100] };
     let (lasso, model) = (found(&graph).unwrap(), PackedSystem::new(&graph));
-    let (control, asked) = (SearchControl::default(), AtomicU64::new(0));
+    let (control, queries) = (SearchControl::default(), AtomicU64::new(0));
     let accepts = |_: &[u8]| {
         control.stop();
-        asked.fetch_add(1, Ordering::Relaxed) < 1
+        queries.fetch_add(1, Ordering::Relaxed) < 1
     };
     let result = shortest_accepting_run(&model, &accepts, lasso.clone(), LIMITS, &control).unwrap();
     assert_eq!((result.lasso, result.states, result.is_shortest), (lasso, 99, false));
-    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    assert_eq!(queries.load(Ordering::Relaxed), 1);
 }
 
 #[test]
@@ -366,8 +366,8 @@ fn shortest_runs_are_reported_for_every_kind_of_liveness_property() {
 #[test]
 fn shortest_runs_under_reductions_are_shortest() {
     let bench = bench();
-    let asked = ["check", "m.pml", "--ltl", ENDS, "--json"];
-    let check = |flags: &[&str]| run_lengths(&bench.run(&[&asked, flags].concat()));
+    let command = ["check", "m.pml", "--ltl", ENDS, "--json"];
+    let check = |flags: &[&str]| run_lengths(&bench.run(&[&command, flags].concat()));
     let (shortest, _) = check(&["--shortest"]);
     let length = |run: Option<[u64; 2]>| run.unwrap().iter().sum::<u64>();
     // After postponed steps, a small search for a shorter run always follows.
@@ -407,8 +407,8 @@ fn the_search_directory_keeps_a_shortest_run() {
 #[test]
 fn a_search_for_shorter_runs_without_enough_memory_is_reported() {
     let bench = bench();
-    let asked = ["check", "wide.pml", "--ltl", "!([] <> x == 10)"];
-    let flags = [&asked[..], &["--memory", "40MiB", "--no-dive", "--reduce", "none"]].concat();
+    let command = ["check", "wide.pml", "--ltl", "!([] <> x == 10)"];
+    let flags = [&command[..], &["--memory", "40MiB", "--no-dive", "--reduce", "none"]].concat();
     let check = |more: &[&str]| bench.run(&[&flags, more].concat());
     let output = check(&["--shortest", "--json"]);
     let ((run, shortened), (first, _)) = (run_lengths(&output), run_lengths(&check(&["--json"])));

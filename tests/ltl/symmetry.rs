@@ -119,10 +119,10 @@ struct Census {
 }
 
 /// Asserts that each reduction keeps the verdict of the unreduced product.
-fn check_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
+fn check_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) {
     let ended =
         [FiniteRunPolicy::Stutter, FiniteRunPolicy::Ignored][usize::from(census.asked % 3 == 2)];
-    let load = || load_as("murphi", text, asked);
+    let load = || load_as("murphi", text, formula);
     let Some(unreduced) = plain(load(), ended) else { return };
     census.asked += 1;
     census.violated += u32::from(unreduced.is_violated);
@@ -132,7 +132,8 @@ fn check_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
         census.refused += refused;
         for on_disk in [false, true].into_iter().take(1 + usize::from(disk)) {
             let found = reduced(&watched, ended, on_disk);
-            let description = || format!("{asked} {ended:?} {reduce:?} on disk: {on_disk}\n{text}");
+            let description =
+                || format!("{formula} {ended:?} {reduce:?} on disk: {on_disk}\n{text}");
             assert_eq!(found.is_violated, unreduced.is_violated, "{}", description());
             // A cycle may close at a symmetric state.
             assert!(
@@ -158,8 +159,8 @@ fn symmetry_keeps_the_verdicts_of_random_models() {
         let mut rng = GraphRng(seed);
         let text = model(&mut rng);
         for number in 0..4 {
-            let asked = formula(&mut rng, 1 + number % 2);
-            check_verdict(&text, &asked, seed % 20 == 0, &mut census);
+            let formula_text = formula(&mut rng, 1 + number % 2);
+            check_verdict(&text, &formula_text, seed % 20 == 0, &mut census);
         }
     }
     println!("{census:?}");
@@ -221,8 +222,8 @@ fn a_cycle_of_symmetric_states_is_shown_in_the_original_model() {
             assert!(!holds || states(&fewer) < states(&unreduced), "{formula} {more:?}");
         }
         let by = ["--reduce", "symmetry,dead", "--max-states", "1", "--dir", "d"];
-        let begun = bench.run(&[&["check", "ring.m", "--ltl", formula], &by[..]].concat());
-        assert_eq!(begun.code, 3, "{}", begun.err);
+        let started = bench.run(&[&["check", "ring.m", "--ltl", formula], &by[..]].concat());
+        assert_eq!(started.code, 3, "{}", started.err);
         let stored = ask(&["resume", "d", "--json"]);
         assert_eq!(stored["counterexample"].is_null(), holds, "{formula}");
         std::fs::remove_dir_all(bench.0.path().join("d")).unwrap();

@@ -168,12 +168,12 @@ impl<'f> Closure<'f> {
 
     /// The values of the temporal subformulas for the next state, as bits, if these are its values.
     fn later(&self, values: &[bool]) -> usize {
-        let said = |place: usize| match self.all[place] {
+        let next_value = |place: usize| match self.all[place] {
             LtlFormula::Next(it) => values[self.places[&**it]],
             _ => values[place],
         };
         let bits = self.temporal.iter().enumerate();
-        bits.fold(0, |bits, (at, &place)| bits | usize::from(said(place)) << at)
+        bits.fold(0, |bits, (at, &place)| bits | usize::from(next_value(place)) << at)
     }
 
     /// Whether a subformula has no open eventuality here. A run fulfils its eventualities if this holds infinitely
@@ -205,11 +205,11 @@ fn is_satisfied(formula: &LtlFormula, kripke: &Kripke) -> bool {
     let values: Vec<Vec<bool>> = (0..count)
         .map(|node| closure.values(kripke.labels[node / guesses], node % guesses))
         .collect();
-    let said: Vec<usize> = values.iter().map(|it| closure.later(it)).collect();
+    let next_values: Vec<usize> = values.iter().map(|it| closure.later(it)).collect();
     let next = (0..count).map(|node| {
         let to = kripke.next[node / guesses].iter();
         let to = to.flat_map(|state| state * guesses..(state + 1) * guesses);
-        to.filter(|&to| said[to] == node % guesses).collect()
+        to.filter(|&to| next_values[to] == node % guesses).collect()
     });
     let root = closure.places[formula];
     let fair = |place: &usize| values.iter().map(|it| closure.is_fulfilled(*place, it)).collect();

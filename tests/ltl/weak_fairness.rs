@@ -387,9 +387,9 @@ fn only_weakly_fair_runs_are_checked() {
     for (model, formula, of_all, of_fair) in FAIRNESS_VERDICTS {
         for (flags, code) in [(&[][..], of_all), (&["--fair", "weak"], of_fair)] {
             let results = ["jit", "interp"].map(|exec| {
-                let asked = ["check", model, "--ltl", formula, "--exec", exec, "--json"];
+                let check = ["check", model, "--ltl", formula, "--exec", exec, "--json"];
                 let CommandOutput { code: found, out, err } =
-                    bench.run(&[&asked[..], flags].concat());
+                    bench.run(&[&check[..], flags].concat());
                 assert_eq!(found, code, "{model}: {formula} {flags:?}\n{out}{err}");
                 serde_json::from_str::<Value>(&out).unwrap()
             });
@@ -408,20 +408,20 @@ fn verdicts_on_weakly_fair_runs_on_disk_equal_those_in_memory() {
     let bench = bench();
     for (number, (model, formula, _, code)) in FAIRNESS_VERDICTS.into_iter().enumerate() {
         let dir = format!("d{number}");
-        let asked = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", &dir];
+        let check = ["check", model, "--ltl", formula, "--max-states", "1", "--dir", &dir];
         let json = |args: &[&str], code: i32| {
             let CommandOutput { code: found, out, err } = bench.run(&[args, &["--json"]].concat());
             assert_eq!(found, code, "{args:?}: {out}{err}");
             serde_json::from_str::<Value>(&out).unwrap()
         };
-        let fair = [&asked[..], &["--fair", "weak"]].concat();
+        let fair = [&check[..], &["--fair", "weak"]].concat();
         let first = json(&fair, if model == "meet.pml" { 1 } else { 3 });
         if first["verdict"] == "violated" {
             // One state suffices.
             continue;
         }
         assert_eq!(json(&["status", &dir], 0)["fairness"], "weak");
-        let CommandOutput { code: found, err, .. } = bench.run(&asked);
+        let CommandOutput { code: found, err, .. } = bench.run(&check);
         assert!(found == 2 && err.contains("a search of this model with other checks"), "{err}");
         let result = json(&["resume", &dir], code);
         assert_eq!(result["fairness"], "weak", "{formula}");
@@ -441,15 +441,15 @@ fn verdicts_on_weakly_fair_runs_on_disk_equal_those_in_memory() {
 #[test]
 fn fairness_needs_processes_and_is_weak_only() {
     let bench = bench();
-    let asked = |model: &str, kind: &str| {
+    let fairness_error = |model: &str, kind: &str| {
         let CommandOutput { code, err, .. } =
             bench.run(&["check", model, "--ltl", "[]<> (x = 1)", "--fair", kind]);
         assert_eq!(code, 2, "{err}");
         err
     };
-    let err = asked("rules.m", "weak");
+    let err = fairness_error("rules.m", "weak");
     assert!(err.contains("--fair concerns processes") && err.contains("it has rules"), "{err}");
-    let err = asked("rules.m", "strong");
+    let err = fairness_error("rules.m", "strong");
     assert!(err.contains("strong fairness is not supported, only --fair weak"), "{err}");
     let CommandOutput { code, err, .. } =
         bench.run(&["check", "lockstep.dve", "--ltl", "[]<> x == 1", "--fair", "weak"]);
@@ -524,7 +524,7 @@ fn weak_fairness_equals_fairness_as_a_formula() {
 /// Both executors and the reference semantics agree to which processes the steps of our models are fair.
 #[test]
 fn fair_processes_are_those_of_the_reference_semantics() {
-    let mut asked = 0;
+    let mut queries = 0;
     for folder in ["dve", "promela"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(folder);
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -536,11 +536,11 @@ fn fair_processes_are_those_of_the_reference_semantics() {
             let (watched, _) =
                 LivenessCheck::load(language, sources, Options::default(), formula).unwrap();
             if watched.model.interp.program().schedule == Schedule::Interleaved {
-                asked += compare_fair_steps(&watched, 150);
+                queries += compare_fair_steps(&watched, 150);
             }
         }
     }
-    assert!(asked > 3000, "{asked}");
+    assert!(queries > 3000, "{queries}");
 }
 
 /// Compares the steps of some states. Returns the number of states.
@@ -557,9 +557,9 @@ fn compare_fair_steps(watched: &LivenessCheck, states_max: usize) -> usize {
     });
     let mut open: Vec<Vec<u8>> = start.take(3).collect();
     let mut seen: BTreeSet<Vec<u8>> = open.iter().cloned().collect();
-    let mut asked = 0;
-    while let Some(state) = open.pop().filter(|_| asked < states_max) {
-        asked += 1;
+    let mut queries = 0;
+    while let Some(state) = open.pop().filter(|_| queries < states_max) {
+        queries += 1;
         let successors = fair.each_ref().map(|fair| {
             let mut records = Vec::new();
             let run = |out: &mut SuccessorSink| fair.expand_fair(&state, out);
@@ -587,5 +587,5 @@ fn compare_fair_steps(watched: &LivenessCheck, states_max: usize) -> usize {
             }
         }
     }
-    asked
+    queries
 }

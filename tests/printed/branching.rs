@@ -352,8 +352,8 @@ const MIXED: &str = "<exists-path><finally><globally><true/></globally></finally
 #[test]
 fn each_property_has_a_row() {
     let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK, DEADLOCK_FREE, MIXED]);
-    let asked = ["check", "net.pnml", "--property", "file.xml"];
-    let output = folder.run(&asked);
+    let check = ["check", "net.pnml", "--property", "file.xml"];
+    let output = folder.run(&check);
     let rows = "\
 net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
   true     q0
@@ -362,7 +362,7 @@ net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
            (file.xml:4:31)
 ";
     assert!(output.code == 2 && output.out.starts_with(rows), "{} {}", output.out, output.err);
-    let output = folder.run(&[&asked[..], &["--mcc"]].concat());
+    let output = folder.run(&[&check[..], &["--mcc"]].concat());
     let lines = "\
 FORMULA q0 TRUE TECHNIQUES EXPLICIT STATE_COMPRESSION
 FORMULA q1 FALSE TECHNIQUES EXPLICIT STATE_COMPRESSION
@@ -370,7 +370,7 @@ FORMULA q2 CANNOT_COMPUTE
 ";
     assert_eq!((output.code, output.out.as_str()), (2, lines), "{}", output.err);
     let output =
-        folder.run(&[&asked[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
+        folder.run(&[&check[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
     let result: Value = serde_json::from_str(&output.out).unwrap();
     let answers = result["answers"].as_array().unwrap();
     let holds: Vec<Option<bool>> = answers.iter().map(|it| it["holds"].as_bool()).collect();
@@ -380,12 +380,12 @@ FORMULA q2 CANNOT_COMPUTE
 #[test]
 fn an_open_property_has_a_reason() {
     let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK]);
-    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    let check = ["check", "net.pnml", "--property", "file.xml"];
     for (flags, why) in [
         (["--max-states", "1"], "unknown so far"),
         (["--store", "comback"], "not supported: states stored as hashes and back-edges"),
     ] {
-        let output = folder.run(&[&asked[..], &flags].concat());
+        let output = folder.run(&[&check[..], &flags].concat());
         let row = format!("  open     q0: {why}\n");
         assert!(output.code == 3 && output.out.contains(&row), "{} {}", output.out, output.err);
     }
@@ -396,7 +396,7 @@ fn an_open_property_has_a_reason() {
     let more = "<transition id='more'/><arc source='more' target='x'/></page>";
     let net = net.replace("<text>3<", "<text>1<").replace("</page>", more);
     folder.write("net.pnml", &net.replace("</net>", &format!("{units}</net>")));
-    let output = folder.run(&asked);
+    let output = folder.run(&check);
     let row = "  open     q0: states after a run-time error were not visited\n";
     assert!(output.out.contains(row), "{} {}", output.out, output.err);
 }

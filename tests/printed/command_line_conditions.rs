@@ -162,7 +162,8 @@ fn a_configuration_file_sets_what_no_flag_sets() {
         let output = folder.run(&configured);
         assert_eq!(output.code, 2, "{text}: {}", output.err);
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_told = words(&output.err).contains(&words(message)) && output.err.contains("help: ");
-        assert!(is_told, "{text}: {}", output.err);
+        let is_reported =
+            words(&output.err).contains(&words(message)) && output.err.contains("help: ");
+        assert!(is_reported, "{text}: {}", output.err);
     }
 }

@@ -58,13 +58,13 @@ fn a_run_stops_at_breakpoints() {
     let received = explorer.moved("/run/0?break=c%3Fv");
     assert_eq!(steps(&received), 3);
     assert_eq!(explorer.moved("/run/0?break=B:+c%3Fv").replace("B%3A+", ""), received);
-    let begun = explorer.moved("/run/0?break=n+%3D%3D+1");
+    let start = explorer.moved("/run/0?break=n+%3D%3D+1");
     assert_eq!(
-        breakpoints(&explorer.page(&begun)),
+        breakpoints(&explorer.page(&start)),
         [("expression".to_owned(), "n == 1".to_owned(), true)]
     );
-    let again = explorer.get(&begun.replace("/at/", "/run/"));
-    assert!(again.code == 200 || steps(&again.head) > steps(&begun), "{}", again.head);
+    let again = explorer.get(&start.replace("/at/", "/run/"));
+    assert!(again.code == 200 || steps(&again.head) > steps(&start), "{}", again.head);
     // The nearest of several breakpoints stops the run; so does the expression to run to.
     let all = "?break=n+%3D%3D+1&break=c%3Fv&until=len(c)+%3D%3D+1";
     assert_eq!(steps(&explorer.moved(&format!("/run/0{all}"))), 2);

@@ -98,11 +98,13 @@ fn slow_peers_do_not_delay_others() {
 fn heads_beyond_the_limit_are_rejected() {
     let folder = stopped();
     let (child, address) = folder.start_watch_server(&["d"]);
-    let begun = b"GET /1 HTTP/1.1\r\nHost: localhost\r\n";
+    let head_start = b"GET /1 HTTP/1.1\r\nHost: localhost\r\n";
     let line = b"X-Line: x\r\n".repeat(1 << 20);
     let name = [b"X-".as_slice(), &b"a".repeat(8 << 20)].concat();
     let path = [b"GET /".as_slice(), &b"a".repeat(8 << 20), b" HTTP/1.1\r\n"].concat();
-    for head in [[begun.as_slice(), &line].concat(), [begun.as_slice(), &name].concat(), path] {
+    for head in
+        [[head_start.as_slice(), &line].concat(), [head_start.as_slice(), &name].concat(), path]
+    {
         for _ in 0..4 {
             let answer = read_answer(send_bytes(&address, &head));
             let is_refused = answer.is_empty()

@@ -438,8 +438,8 @@ fn new_models_are_verified_and_fail_as_documented() {
         ("murphi", "model.m", "    held := true;\n", ""),
         ("dve", "model.dve", ", turn = 1; }", "; }"),
     ] {
-        let said = format!("wrote {file}; `spillway check {file}` checks it\n");
-        folder.assert_prints(&["new", language], 0, &said);
+        let message = format!("wrote {file}; `spillway check {file}` checks it\n");
+        folder.assert_prints(&["new", language], 0, &message);
         let output = folder.run(&["check", file]);
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
         assert!(output.out.contains("verified: "), "{}", output.out);

@@ -36,9 +36,9 @@ impl Folder {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let mut said = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-        let rest = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let rest = line.strip_prefix("http://").unwrap_or_else(|| panic!("{line}"));
         let address = rest.strip_suffix("/ shows it until interrupted\n").unwrap();
         (child, address.to_owned())
     }

@@ -130,14 +130,14 @@ fn a_single_property_has_a_counterexample_and_a_directory() {
 fn a_search_ends_when_all_properties_are_answered() {
     let small = [property("some", &sometimes(&format!("<negation>{}</negation>", at_most(0))))];
     let folder = folder(&small);
-    let asked = ["check", "net.pnml", "--property", "file.xml", "--reduce", "none"];
+    let check = ["check", "net.pnml", "--property", "file.xml", "--reduce", "none"];
     for (more, states, code) in [(&[][..], "2 states", 0), (&["--keep-going"], "4 states", 0)] {
-        let output = folder.run(&[&asked[..], more].concat());
+        let output = folder.run(&[&check[..], more].concat());
         let message = "net.pnml: 1 question: 1 true, 0 false\n  true     some: in a state after 1 step\n  found    ";
         assert!(output.out.starts_with(&format!("{message}{states}")), "{}", output.out);
         assert_eq!(output.code, code);
     }
-    let output = folder.run(&[&asked[..], &["--max-states", "1"]].concat());
+    let output = folder.run(&[&check[..], &["--max-states", "1"]].concat());
     let message = "net.pnml: 1 question: 0 true, 0 false, 1 unknown so far\n  open     some: unknown so far\n";
     assert!(output.code == 3 && output.out.starts_with(message), "{} {}", output.out, output.err);
 }
@@ -145,7 +145,7 @@ fn a_search_ends_when_all_properties_are_answered() {
 #[test]
 fn unsuitable_property_requests_are_rejected() {
     let folder = folder(&all());
-    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    let check = ["check", "net.pnml", "--property", "file.xml"];
     let refused = |args: &[&str], message: &str| {
         let output = folder.run(args);
         assert!(
@@ -156,15 +156,15 @@ fn unsuitable_property_requests_are_rejected() {
         );
     };
     let message = "--json needs a single search, but file.xml takes 3\n  help: --question NAME answers a single property";
-    refused(&[&asked[..], &["--json"]].concat(), message);
+    refused(&[&check[..], &["--json"]].concat(), message);
     let message = "--question: the file has no property smallest\n  help: did you mean `smaller`?";
-    refused(&[&asked[..], &["--question", "smallest"]].concat(), message);
-    refused(&[&asked[..], &["--ltl", "[] x"]].concat(), "cannot be used with");
+    refused(&[&check[..], &["--question", "smallest"]].concat(), message);
+    refused(&[&check[..], &["--ltl", "[] x"]].concat(), "cannot be used with");
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
     let message = "--property is for models in PNML, but m.m is in murphi";
     refused(&["check", "m.m", "--property", "file.xml"], message);
     folder.write("file.xml", "<property-set>\n<property><id>a</id></property></property-set>");
-    refused(&asked, "file.xml:2:1: error: the property has no <formula>");
+    refused(&check, "file.xml:2:1: error: the property has no <formula>");
     refused(&["check", "net.pnml", "--property", "none.xml"], "none.xml");
 }
 

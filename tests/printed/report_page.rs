@@ -108,10 +108,10 @@ fn unfinished_and_damaged_directories_have_a_page() {
     assert_eq!(folder.run(&[&stopped[..], &whole].concat()).code, 3);
     let page = read(&folder, "stopped.html");
     assert!(page.contains("The search was stopped; this is its state so far."));
-    let report = |args: &[&str], code, said: &str| {
+    let report = |args: &[&str], code, message: &str| {
         let output = folder.run(&[&["report"], args].concat());
         assert_eq!((output.code, output.out.as_str()), (code, ""), "{}", output.err);
-        assert!(output.err.contains(said), "{}", output.err);
+        assert!(output.err.contains(message), "{}", output.err);
     };
     report(&["d"], 0, "wrote d.html");
     let page = read(&folder, "d.html");

@@ -174,16 +174,16 @@ fn print_nets(checker: &mut SchemaChecker, folder: &Folder) {
     let net = "<pnml><net id='n' type='ptnet'><place id='p'><initialMarking><text>3</text></initialMarking></place><transition id='t'/><arc source='p' target='t'/></net></pnml>";
     folder.write("three.pnml", net);
     checker.assert_prints("check", (folder, &["check", "three.pnml", "--dir", "three"]), 1);
-    let asked = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
+    let property_file = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
         <property><id>stuck</id><formula><exists-path><finally><deadlock/></finally></exists-path></formula></property></property-set>";
-    folder.write("three.xml", asked);
-    let asked = ["check", "three.pnml", "--property", "three.xml"];
-    let result = checker.assert_prints("check", (folder, &asked), 0);
+    folder.write("three.xml", property_file);
+    let check = ["check", "three.pnml", "--property", "three.xml"];
+    let result = checker.assert_prints("check", (folder, &check), 0);
     assert!(
         result["answers"].as_array().unwrap().iter().all(|it| it["open"].is_null()),
         "{result}"
     );
-    let stopped = [&asked[..], &["--max-states", "1"]].concat();
+    let stopped = [&check[..], &["--max-states", "1"]].concat();
     let result = checker.assert_prints("check", (folder, &stopped), 3);
     assert!(
         result["answers"].as_array().unwrap().iter().any(|it| it["open"].is_string()),
@@ -429,11 +429,11 @@ fn json_output_conforms_to_the_schema_and_covers_it() {
     // Every member of the schema is printed. tests/running prints a running search, tests/printed/watch.rs prints
     // estimates.
     let elsewhere = ["running_seconds", "seconds_left", "disk_full_in_seconds"];
-    let mut said = Vec::new();
-    members(&checker.schema, &mut said);
-    let said: BTreeSet<&str> = said.into_iter().map(|(name, _)| name).collect();
+    let mut all_members = Vec::new();
+    members(&checker.schema, &mut all_members);
+    let all_members: BTreeSet<&str> = all_members.into_iter().map(|(name, _)| name).collect();
     let named: BTreeSet<&str> = checker.named.iter().map(String::as_str).chain(elsewhere).collect();
-    let unseen: Vec<_> = said.difference(&named).collect();
+    let unseen: Vec<_> = all_members.difference(&named).collect();
     assert!(unseen.is_empty(), "{unseen:?}");
 }
 
@@ -441,10 +441,10 @@ fn json_output_conforms_to_the_schema_and_covers_it() {
 fn each_member_is_described_and_named_in_the_manual() {
     let checker = SchemaChecker::new();
     let manual = std::fs::read_to_string(format!("{ROOT}/docs/reference/json.md")).unwrap();
-    let mut said = Vec::new();
-    members(&checker.schema["$defs"], &mut said);
-    assert!(said.len() > 100);
-    for (name, member) in said {
+    let mut all_members = Vec::new();
+    members(&checker.schema["$defs"], &mut all_members);
+    assert!(all_members.len() > 100);
+    for (name, member) in all_members {
         assert!(member["description"].as_str().is_some_and(|it| it.ends_with('.')), "{name}");
         assert!(manual.contains(&format!("`{name}`")), "{name} is not in the manual");
     }

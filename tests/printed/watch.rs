@@ -160,10 +160,10 @@ fn watch_lists_several_ended_searches() {
         "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:48; `spillway trace bad` shows it\n";
     assert!(text.contains(violated), "{text}");
     assert!(!text.contains("  in all ") && !text.contains("  checkpoint  "), "{text}");
-    let refused = |args: &[&str], said: &str| {
+    let refused = |args: &[&str], message: &str| {
         let CommandOutput { code, out, err } = folder.run(args);
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
-        assert!(err.contains(said), "{err}");
+        assert!(err.contains(message), "{err}");
     };
     refused(&["watch", "absent"], "error: there is no search directory absent\n");
     refused(&["watch"], "error: no search is running in ");
@@ -223,10 +223,10 @@ fn watch_and_status_repeat_the_verdict_of_check() {
 #[test]
 fn status_and_watch_report_liveness_verdicts() {
     let folder = Folder::with("count.dve", &COUNT.replace("30000", "20"));
-    for (formula, said) in
+    for (formula, message) in
         [("<> (x == 20)", "verified: every run"), ("<> (x == 21)", "VIOLATED: a run")]
     {
-        let dir = said.split(':').next().unwrap();
+        let dir = message.split(':').next().unwrap();
         let check = ["check", "count.dve", "--ltl", formula, "--reduce", "none", "--dir", dir];
         assert_eq!(folder.run(&[&check[..], &["--max-states", "9"]].concat()).code, 3);
         let text = folder.run(&["status", dir]).out;
@@ -234,7 +234,7 @@ fn status_and_watch_report_liveness_verdicts() {
         folder.run(&["resume", dir, "--no-trace"]);
         for command in ["status", "watch"] {
             let text = folder.run(&[command, dir]).out;
-            assert!(text.contains(&format!("count.dve: {said}")), "{command}: {text}");
+            assert!(text.contains(&format!("count.dve: {message}")), "{command}: {text}");
         }
     }
 }
@@ -320,7 +320,7 @@ fn the_server_answers_its_pages_only() {
     }
     let (code, _, text) = request_page(&address, "GET /1/live", &here);
     assert!(code == 200 && text.starts_with("<section id=\"live\" class=\"live open\""), "{text}");
-    for (line, host, expected, said) in [
+    for (line, host, expected, message) in [
         ("GET /2", here.as_str(), 404, "not found; / lists all searches\n"),
         ("GET /../job", &here, 404, "not found"),
         ("GET /1/job", &here, 404, "not found"),
@@ -331,7 +331,7 @@ fn the_server_answers_its_pages_only() {
         ("GET /1", "example.org", 403, "only requests from this machine are answered\n"),
     ] {
         let (code, _, text) = request_page(&address, line, host);
-        assert!(code == expected && text.contains(said), "{line}: {code} {text}");
+        assert!(code == expected && text.contains(message), "{line}: {code} {text}");
     }
     let (_, head, _) = request_page(&address, "GET /2", &here);
     assert!(head.contains("text/plain; charset=utf-8"), "{head}");
@@ -360,10 +360,10 @@ fn several_searches_share_a_list_page() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap()).lines().take(2);
-    let said: Vec<String> = said.map(Result::unwrap).collect();
-    assert_eq!(said[1], "note: everyone with access to this machine can read the models");
-    let port = said[0].split(':').nth(2).unwrap().split('/').next().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().take(2);
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(lines[1], "note: everyone with access to this machine can read the models");
+    let port = lines[0].split(':').nth(2).unwrap().split('/').next().unwrap();
     let address = format!("127.0.0.1:{port}");
     let (code, _, page) = request_page(&address, "GET /", "any.name");
     assert_eq!(code, 200);

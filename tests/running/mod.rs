@@ -116,9 +116,9 @@ fn the_progress_line_fits_a_resized_terminal() {
     let (_, end) = screen.text.rsplit_once("0:0").unwrap();
     let (_, end) = end.split_once('\r').unwrap();
     // The progress line may be drawn and erased once more before the end.
-    let said = end.replace("\x1b[J", "").replace('\r', "");
-    let said = said.trim_start_matches("stopping at a checkpoint\n");
-    assert!(said.starts_with("stopped at a checkpoint"), "{end:?}");
+    let message = end.replace("\x1b[J", "").replace('\r', "");
+    let message = message.trim_start_matches("stopping at a checkpoint\n");
+    assert!(message.starts_with("stopped at a checkpoint"), "{end:?}");
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn a_log_has_plain_lines_and_the_temporary_directory() {
     let model = bench.write("m.dve", ENDLESS);
     for json in [false, true] {
         let flags = ["--memory", "64MiB", "--threads", "1"];
-        let asked = if json { &["--json"][..] } else { &[] };
-        let mut command = bench.command(&[&["check", &model], &flags[..], asked].concat());
+        let json_flag = if json { &["--json"][..] } else { &[] };
+        let mut command = bench.command(&[&["check", &model], &flags[..], json_flag].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -238,8 +238,8 @@ fn status_reports_time_level_and_rate_of_a_running_search() {
     assert_eq!(bench.status("d")["state"], "killed");
     // A session that is stopped before it begins does not change the directory.
     let output = bench.run(&["resume", "d", "--max-time", "0s"]);
-    let said = "stopped before the search began, while ";
-    assert!(output.code == 3 && output.err.starts_with(said), "{}", output.err);
+    let message = "stopped before the search began, while ";
+    assert!(output.code == 3 && output.err.starts_with(message), "{}", output.err);
     assert!(output.err.contains(NOTHING_CHANGED), "{}", output.err);
     assert_eq!(bench.status("d")["state"], "killed");
     // The rate counts only the states of this session, which is one.
@@ -394,8 +394,8 @@ fn status_lists_temporary_directories_and_removes_stale_ones() {
 fn wrong_flags_of_status_are_rejected() {
     let bench = Bench::new();
     let none = bench.run(&["status", "--all"]);
-    let said = format!("no searches in {}\n", bench.path("tmp").display());
-    assert_eq!((none.code, none.out), (0, said));
+    let message = format!("no searches in {}\n", bench.path("tmp").display());
+    assert_eq!((none.code, none.out), (0, message));
     let empty = bench.run(&["status", "--all", "--json"]).json();
     assert_eq!(empty["searches"], Value::Array(Vec::new()));
     bench.run(&["status"]).assert_rejected(2, &["<DIR"]);

@@ -105,15 +105,15 @@ impl Server {
         loop {
             say.push(b'\n');
             self.child.stdin.as_ref().unwrap().write_all(&say).unwrap();
-            let mut said = String::new();
-            self.out.read_line(&mut said).unwrap();
-            let said: Value =
-                serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+            let mut answer = String::new();
+            self.out.read_line(&mut answer).unwrap();
+            let answer: Value =
+                serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
             match &self.asks {
-                Some(places) if said.get("code").is_none() => {
-                    say = json!({"done": answer_request(places, &said)}).to_string().into_bytes();
+                Some(places) if answer.get("code").is_none() => {
+                    say = json!({"done": answer_request(places, &answer)}).to_string().into_bytes();
                 }
-                _ => return said,
+                _ => return answer,
             }
         }
     }
@@ -129,9 +129,9 @@ impl Server {
     fn ended(mut self) -> (i32, String) {
         drop(self.child.stdin.take());
         let code = self.child.wait().unwrap().code().unwrap();
-        let mut said = String::new();
-        self.child.stderr.unwrap().read_to_string(&mut said).unwrap();
-        (code, said)
+        let mut messages = String::new();
+        self.child.stderr.unwrap().read_to_string(&mut messages).unwrap();
+        (code, messages)
     }
 }
 
@@ -172,7 +172,7 @@ fn a_task_server_answers_as_the_commands_do() {
 fn a_remote_task_server_requests_files() {
     check_server(Server::start_remote);
     // An error in an answer is reported; without an answer the process ends.
-    for (line, said) in [
+    for (line, message) in [
         (r#"{"error": "the cable is out"}"#, "the cable is out"),
         ("\u{1}", "is not an answer"),
         ("what?", "`what?` is not an answer"),
@@ -184,7 +184,7 @@ fn a_remote_task_server_requests_files() {
         let line = if line.is_empty() { String::new() } else { format!("{line}\n") };
         write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{line}").unwrap();
         let (code, err) = server.ended();
-        assert!(code == 3 && err.contains(said), "{code}: {err}");
+        assert!(code == 3 && err.contains(message), "{code}: {err}");
     }
     let bench = Bench::new();
     bench.stop_grid_search();
@@ -199,8 +199,8 @@ fn check_server(server: fn(&Bench) -> Server) {
     let alone = Bench::new();
     let found = alone.check(&text, &[&UNREDUCED[..], &["--dir", "d", "--json"]].concat());
     let bench = Bench::new();
-    let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
-    assert_eq!(bench.check(&text, &begun).code, 3);
+    let flags = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
+    assert_eq!(bench.check(&text, &flags).code, 3);
     let mut server = server(&bench);
     let mut tasks = 0;
     loop {
@@ -233,8 +233,8 @@ fn check_server(server: fn(&Bench) -> Server) {
     }
     // The next line applies to another search in the same place.
     std::fs::remove_dir_all(bench.path("d")).unwrap();
-    let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", "2000"]].concat();
-    assert_eq!(bench.check(GRID, &begun).code, 3);
+    let flags = [&UNREDUCED[..], &["--dir", "d", "--max-states", "2000"]].concat();
+    assert_eq!(bench.check(GRID, &flags).code, 3);
     assert!(server.plan_next()["states"].as_u64().unwrap() < 3000);
     assert_eq!(server.ended(), (0, String::new()));
 }
@@ -251,30 +251,30 @@ fn invalid_lines_are_answered_with_errors() {
     }
     let plan_next = server.plan_next();
     let plan = plan_next["plan"].as_str().unwrap();
-    for (line, code, said) in [
+    for (line, code, message) in [
         (format!("run --plan {plan} --task 9"), 2, "error: there is no task 9 in"),
         (format!("commit --plan {plan}"), 3, "error: task 0 of"),
         ("commit --plan 1-expand-a".into(), 5, "note: 1-expand-a is no longer the current plan"),
     ] {
         let answer = server.ask(&line);
         assert_eq!(answer["code"], code, "{line}: {answer}");
-        assert!(answer["error"].as_str().unwrap().starts_with(said), "{line}: {answer}");
+        assert!(answer["error"].as_str().unwrap().starts_with(message), "{line}: {answer}");
     }
     // A line that is not text, or too long, gets an answer, and so does the next line.
     let long = vec![b'x'; 3 << 20];
-    for (line, said) in [
+    for (line, message) in [
         (&b"\xff"[..], "error: standard input: a line is not UTF-8"),
         (b"plan --tasks \xc3\x28", "error: standard input: a line is not UTF-8"),
         (&long, "error: standard input: a line has more than 1 MiB"),
     ] {
         let answer = server.ask_bytes(line);
-        assert_eq!((&answer["code"], &answer["error"]), (&json!(2), &json!(said)));
+        assert_eq!((&answer["code"], &answer["error"]), (&json!(2), &json!(message)));
         assert_eq!(server.plan_next()["plan"], plan_next["plan"]);
     }
     std::fs::remove_dir_all(bench.path("d")).unwrap();
     writeln!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3").unwrap();
-    let (code, said) = server.ended();
-    assert!(code == 2 && said.contains("there is no search directory"), "{code}: {said}");
+    let (code, messages) = server.ended();
+    assert!(code == 2 && messages.contains("there is no search directory"), "{code}: {messages}");
 }
 
 /// Two drivers of one search with different options, and a third process that resumes it meanwhile.
@@ -283,8 +283,8 @@ fn two_drivers_have_the_result_of_one_process() {
     let (alone, text) = (Bench::new(), GRID.replace("300", "80"));
     let found = alone.check(&text, &[&UNREDUCED[..], &["--dir", "d", "--json"]].concat());
     let bench = Bench::new();
-    let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
-    assert_eq!(bench.check(&text, &begun).code, 3);
+    let flags = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
+    assert_eq!(bench.check(&text, &flags).code, 3);
     let phases = std::thread::scope(|scope| {
         let first = scope.spawn(|| bench.drive("3", true));
         let second = scope.spawn(|| bench.drive("5", false));
@@ -312,8 +312,8 @@ fn counterexamples_of_tasks_are_those_of_one_process() {
     let found = alone.check(&text, &[&UNREDUCED[..], &["--no-dive", "--dir", "d"]].concat());
     assert_eq!(found.code, 1);
     let bench = Bench::new();
-    let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
-    assert_eq!(bench.check(&text, &begun).code, 3);
+    let flags = [&UNREDUCED[..], &["--dir", "d", "--max-states", "1000"]].concat();
+    assert_eq!(bench.check(&text, &flags).code, 3);
     bench.drive("4", false);
     let (expected, result) = (alone.run(&["trace", "d"]), bench.run(&["trace", "d"]));
     assert_eq!((result.code, result.out), (1, expected.out));
@@ -324,8 +324,8 @@ fn counterexamples_of_tasks_are_those_of_one_process() {
 fn plans_leave_very_many_levels_to_one_process() {
     for (states, phase) in [("15000", "merge"), ("17000", "search")] {
         let bench = Bench::new();
-        let begun = [&UNREDUCED[..], &["--dir", "d", "--max-states", states]].concat();
-        assert_eq!(bench.check(super::ENDLESS, &begun).code, 3);
+        let flags = [&UNREDUCED[..], &["--dir", "d", "--max-states", states]].concat();
+        assert_eq!(bench.check(super::ENDLESS, &flags).code, 3);
         let output = bench.task(&["plan", "d", "--tasks", "2", "--thin", "1"]);
         assert_eq!(output.json()["phase"], phase, "{states}: {}", output.err);
     }
@@ -381,11 +381,11 @@ fn unsuitable_task_requests_are_rejected() {
         (&["--ltl", "[] x < 400"], "it checks infinite runs"),
     ] {
         let bench = Bench::new();
-        let begun = bench.check(
+        let started = bench.check(
             crate::observed_grid(),
             &[flags, &["--dir", "d", "--max-states", "900"]].concat(),
         );
-        assert!([0, 3].contains(&begun.code), "{}", begun.err);
+        assert!([0, 3].contains(&started.code), "{}", started.err);
         bench
             .task(&["plan", "d", "--tasks", "3"])
             .assert_rejected(2, &[&format!("d: {shared}{why}")]);
@@ -425,10 +425,10 @@ fn a_copied_receipt_is_rejected() {
     let plan = bench.finish_tasks();
     let receipt = |task: u32| bench.path(&format!("d/receipt-{plan}-{task:05}"));
     std::fs::copy(receipt(0), receipt(1)).unwrap();
-    let said = format!(
+    let message = format!(
         "error: the result of task 1 of {plan} is invalid: its receipt is that of task 0\n  help: run it again with `spillway task run`, then commit"
     );
-    bench.task(&["commit", "d", "--plan", &plan]).assert_rejected(3, &[&said]);
+    bench.task(&["commit", "d", "--plan", &plan]).assert_rejected(3, &[&message]);
     let again = bench.task(&["run", "d", "--plan", &plan, "--task", "1"]);
     assert_eq!((again.code, &again.json()["again"]), (0, &json!(false)));
     let output = bench.task(&["commit", "d", "--plan", &plan]);
@@ -454,13 +454,13 @@ fn a_plan_of_another_version_is_rejected() {
     let newer = spill::PayloadFormat { version: format.version + 1, ..format };
     spill::commit(&disk, &file, newer, &whole[28..]).unwrap();
     let (version, ours) = (newer.version, format.version);
-    let said =
+    let message =
         format!("d: {file} has format version {version}, but this build reads version {ours}");
     let plan_next = || bench.task(&["plan", "d", "--tasks", "3", "--thin", THIN]);
     let run = || bench.task(&["run", "d", "--plan", &plan, "--task", "0"]);
     let commit = || bench.task(&["commit", "d", "--plan", &plan]);
     for output in [plan_next(), run(), commit()] {
-        output.assert_rejected(2, &[&said]);
+        output.assert_rejected(2, &[&message]);
         assert!(!output.err.contains("once the disk works"), "{}", output.err);
     }
     std::fs::write(bench.path(&format!("d/{file}")), &whole[..40]).unwrap();

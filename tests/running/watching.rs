@@ -22,9 +22,9 @@ fn watch_shows_a_running_search_and_its_end() {
 
     let mut watch = bench.command(&["watch", "d", "--listen", "0"]);
     let mut watch = watch.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(watch.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    let address = said.strip_prefix("http://").and_then(|it| it.split('/').next()).unwrap();
+    let mut line = String::new();
+    BufReader::new(watch.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.strip_prefix("http://").and_then(|it| it.split('/').next()).unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let host = format!("Host: {address}\r\nConnection: close\r\n\r\n");
     write!(stream, "GET /1 HTTP/1.1\r\n{host}").unwrap();

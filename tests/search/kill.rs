@@ -67,8 +67,8 @@ impl KillSettings {
 
     /// Begins or resumes a search. A kill may come before the search has begun.
     fn start_session(&self, dir: &Path) -> Child {
-        let begun = dir.join("job").exists();
-        let mut command = if begun { self.resume(dir) } else { self.check(dir) };
+        let has_job = dir.join("job").exists();
+        let mut command = if has_job { self.resume(dir) } else { self.check(dir) };
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

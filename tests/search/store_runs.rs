@@ -108,13 +108,13 @@ fn with_64mib(mut command: Command) -> Command {
 fn run(mut command: Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
     let code = output.status.code();
-    let said = if matches!(code, Some(0 | 1 | 3)) { output.stdout } else { output.stderr };
-    (code, String::from_utf8_lossy(&said).into_owned())
+    let printed = if matches!(code, Some(0 | 1 | 3)) { output.stdout } else { output.stderr };
+    (code, String::from_utf8_lossy(&printed).into_owned())
 }
 
-/// The results of the search in `dir`, which printed `said`.
-fn found(case: &StoreCase, said: &str, dir: &Path) -> (StoreResult, Value) {
-    let json: Value = serde_json::from_str(said).unwrap();
+/// The results of the search in `dir` with the output `printed`.
+fn found(case: &StoreCase, printed: &str, dir: &Path) -> (StoreResult, Value) {
+    let json: Value = serde_json::from_str(printed).unwrap();
     let counts = ["verdict", "states", "transitions", "levels", "deadlocks"];
     let counts = counts.map(|name| json[name].clone());
     let fields = ["kind", "name", "depth", "count"];
@@ -123,9 +123,9 @@ fn found(case: &StoreCase, said: &str, dir: &Path) -> (StoreResult, Value) {
         violations.iter().map(|it| fields.map(|name| it[name].clone())).collect();
     let mut trace = Command::new(SPILLWAY);
     trace.arg("trace").arg(dir).arg("--json");
-    let (code, said) = run(trace);
-    assert_eq!(code, Some(i32::from(!violations.is_empty())), "{}: {said}", case.name);
-    let traces: Value = serde_json::from_str(&said).unwrap();
+    let (code, printed) = run(trace);
+    assert_eq!(code, Some(i32::from(!violations.is_empty())), "{}: {printed}", case.name);
+    let traces: Value = serde_json::from_str(&printed).unwrap();
     let traces = traces["counterexamples"].as_array().unwrap().iter();
     let lengths = traces.map(|it| it["steps"].as_array().unwrap().len()).collect();
     (StoreResult { counts, violations, lengths }, json)
@@ -138,14 +138,14 @@ fn all_stores_agree(case: &StoreCase, random: &mut Random, tally: &mut StoreTall
         let folder = tempfile::tempdir().unwrap();
         let [whole, disturbed] = ["whole", "disturbed"].map(|name| folder.path().join(name));
         let begun = Instant::now();
-        let (code, said) = run(case.check(store, &whole));
+        let (code, printed) = run(case.check(store, &whole));
         let time = begun.elapsed();
-        if is_memory_rejected(code, &said) {
-            println!("{}, {store}: {said}", case.name);
+        if is_memory_rejected(code, &printed) {
+            println!("{}, {store}: {printed}", case.name);
             return false;
         }
-        assert!(matches!(code, Some(0 | 1)), "{}, {store}: {said}", case.name);
-        let (found_whole, json) = found(case, &said, &whole);
+        assert!(matches!(code, Some(0 | 1)), "{}, {store}: {printed}", case.name);
+        let (found_whole, json) = found(case, &printed, &whole);
         std::fs::remove_dir_all(&whole).unwrap();
         let states = json["states"].as_u64().unwrap();
         assert!(case.states.is_none_or(|it| it == states), "{}, {store}: {states}", case.name);
@@ -153,14 +153,14 @@ fn all_stores_agree(case: &StoreCase, random: &mut Random, tally: &mut StoreTall
         assert_eq!(&found_whole, expected, "{}, {store}", case.name);
 
         let was_killed = disturb(case, store, &disturbed, (states, time), random);
-        let (code, said) = run(resume(&disturbed));
-        if was_killed.is_none() || is_memory_rejected(code, &said) {
+        let (code, printed) = run(resume(&disturbed));
+        if was_killed.is_none() || is_memory_rejected(code, &printed) {
             println!("{}, {store}, disturbed: 64MiB are too little", case.name);
             return false;
         }
         let was_killed = was_killed.unwrap_or(false);
-        assert!(matches!(code, Some(0 | 1)), "{}, {store}, resumed: {said}", case.name);
-        let (found_disturbed, _) = found(case, &said, &disturbed);
+        assert!(matches!(code, Some(0 | 1)), "{}, {store}, resumed: {printed}", case.name);
+        let (found_disturbed, _) = found(case, &printed, &disturbed);
         assert_eq!(&found_disturbed, expected, "{}, {store}, killed: {was_killed}", case.name);
 
         tally.searches += 1;
@@ -177,8 +177,8 @@ fn all_stores_agree(case: &StoreCase, random: &mut Random, tally: &mut StoreTall
 
 /// Whether a command rejected its memory budget. The resident memory before a search differs a little, so that a
 /// resumption may be rejected although the beginning was not.
-fn is_memory_rejected(code: Option<i32>, said: &str) -> bool {
-    code == Some(2) && said.contains("a memory budget of 64MiB is too small")
+fn is_memory_rejected(code: Option<i32>, printed: &str) -> bool {
+    code == Some(2) && printed.contains("a memory budget of 64MiB is too small")
 }
 
 /// Searches half of `states`, resumes, and kills the process within the `time` of a whole search. Returns whether the
@@ -192,11 +192,11 @@ fn disturb(
 ) -> Option<bool> {
     let mut half = case.check(store, dir);
     half.arg("--max-states").arg((states / 2).max(1).to_string());
-    let (code, said) = run(half);
-    if is_memory_rejected(code, &said) {
+    let (code, printed) = run(half);
+    if is_memory_rejected(code, &printed) {
         return None;
     }
-    assert!(matches!(code, Some(0 | 1 | 3)), "{}, {store}, half: {said}", case.name);
+    assert!(matches!(code, Some(0 | 1 | 3)), "{}, {store}, half: {printed}", case.name);
     let mut child = resume(dir).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(time.mul_f64(random.below(600) as f64 / 1000.0));
     let _ = child.kill();

@@ -387,11 +387,11 @@ fn a_second_planner_gets_the_same_plan() {
     let (limits, disk) = (SearchLimits::default(), Arc::new(FaultDisk::new()));
     let control = SearchControl::new(Duration::from_secs(3600), None);
     let shared: Arc<dyn Disk> = disk.clone();
-    let begun =
+    let first_limits =
         SearchLimits { stop_on_violation: false, max_states: Some(1_000), ..limits.clone() };
     let limits = SearchLimits { stop_on_violation: false, ..limits };
     let plan = tiny_plan(1, graph.width, 400, 3_000);
-    begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
+    begin_or_resume(&graph, &shared, plan, &first_limits, &control).unwrap().run().unwrap();
     let next =
         |tasks| match TaskPlan::next(&*disk, &graph, &limits, SharingOptions { tasks, thin: 1 }) {
             Ok(NextWork::Tasks(plan)) => plan,
@@ -408,7 +408,7 @@ fn a_second_planner_gets_the_same_plan() {
         PlanOutcome::Stale
     ));
     // One process resumes: it removes the files of the plan, which becomes stale.
-    begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
+    begin_or_resume(&graph, &shared, plan, &first_limits, &control).unwrap().run().unwrap();
     assert!(matches!(SearchTask::find(&*disk, &first.id(), 0).unwrap(), PlanOutcome::Stale));
     let verdict = SavedSearch::load(&*disk).unwrap().outcome().unwrap().verdict;
     assert_eq!(verdict, SearchVerdict::Incomplete);

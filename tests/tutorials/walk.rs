@@ -246,8 +246,8 @@ impl Walk<'_> {
         }
         let printed = self.run(shown.command);
         // A reference page shows an error by its message.
-        let is_told = self.options.kind == PageKind::Reference;
-        if !is_told && !matches!(self.code, 0 | 1) {
+        let is_reference = self.options.kind == PageKind::Reference;
+        if !is_reference && !matches!(self.code, 0 | 1) {
             self.unreported = Some(shown.line);
         }
         if self.is_same(&printed, shown) {

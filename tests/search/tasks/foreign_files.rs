@@ -54,10 +54,10 @@ fn run_task(disk: &FaultDisk, plan: &TaskPlan, number: u32) -> Result<()> {
 fn finished(phase: TaskPhase) -> FinishedPlan {
     let disk = FaultDisk::new();
     let control = SearchControl::new(Duration::from_secs(3600), None);
-    let begun = SearchLimits { max_states: Some(60), ..limits() };
+    let first_limits = SearchLimits { max_states: Some(60), ..limits() };
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let memory = tiny_plan(1, GRAPH.width, 400, 3_000);
-    begin_or_resume(&GRAPH, &shared, memory, &begun, &control).unwrap().run().unwrap();
+    begin_or_resume(&GRAPH, &shared, memory, &first_limits, &control).unwrap().run().unwrap();
     loop {
         let plan = next_plan(&disk);
         (0..plan.tasks()).for_each(|it| run_task(&disk, &plan, it).unwrap());
@@ -178,9 +178,9 @@ fn a_plan_under_another_name_is_rejected() {
             let id = finished.plan.id().replace(phase.name(), other.name());
             copy(&finished.disk, &finished.plan_file(), &format!("plan-{id}"));
             let error = commit(&finished.disk, &id).unwrap_err();
-            let said =
+            let message =
                 format!("plan-{id} is damaged at byte 0: it is the plan {}", finished.plan.id());
-            assert_eq!(error.to_string(), said);
+            assert_eq!(error.to_string(), message);
         }
     }
 }
@@ -201,13 +201,13 @@ fn changed_files_of_a_task_are_detected() {
         let disk = finished.disk.restart();
         copy(&disk, &written[0], &written[1]);
         let (task, why) = finished.commit_failure(&disk);
-        let is_told = match &why {
+        let is_reported = match &why {
             ReceiptFault::ChangedFile(file) => *file == written[1],
             // The file is too short for the receipt.
             ReceiptFault::Damaged(how) => how.contains(&written[1]),
             _ => false,
         };
-        assert!(task == 1 && is_told, "{task}: {why}");
+        assert!(task == 1 && is_reported, "{task}: {why}");
     }
 }
 
