@@ -353,9 +353,9 @@ cov.pml: every reachable state was visited, no violation was found
   NOT checked  ltl live (cov.pml:3)
            use --ltl live
 ";
-    let whole = ["--keep-going", "--reduce", "none"];
-    assert_prints("cov.pml", text, &whole, (0, expected));
-    assert_prints("cov.pml", text, &[&whole[..], &["--strict"]].concat(), (1, expected));
+    let flags = ["--keep-going", "--reduce", "none"];
+    assert_prints("cov.pml", text, &flags, (0, expected));
+    assert_prints("cov.pml", text, &[&flags[..], &["--strict"]].concat(), (1, expected));
 }
 
 #[test]

@@ -674,9 +674,11 @@ trans a -> a { }; } system async;";
 #[test]
 fn coverage_counts_all_sessions_or_none() {
     let bench = Bench::new();
-    let whole = bench.check(COUNTER, &["--reduce", "none", "--json"]).json();
-    assert_eq!(whole["coverage"]["actions"][0]["taken"], 100);
-    for (flags, counted) in [(&[][..], &whole["coverage"]), (&["--no-coverage"], &Value::Null)] {
+    let uninterrupted = bench.check(COUNTER, &["--reduce", "none", "--json"]).json();
+    assert_eq!(uninterrupted["coverage"]["actions"][0]["taken"], 100);
+    for (flags, counted) in
+        [(&[][..], &uninterrupted["coverage"]), (&["--no-coverage"], &Value::Null)]
+    {
         let stopped = ["--reduce", "none", "--dir", "d", "--max-states", "40"];
         assert_eq!(bench.check(COUNTER, &[&stopped[..], flags].concat()).code, 3);
         assert_eq!(&bench.run(&["resume", "d", "--json"]).json()["coverage"], counted);
@@ -754,7 +756,7 @@ fn a_stopped_search_exits_with_3_and_resumes_to_the_same_counts() {
         (GRID, ["--max-time", "0s"]),
         (ROOMY, ["--max-states", "3000"]),
     ] {
-        let whole = bench.check(model, &["--json", "--reduce", "none"]).json();
+        let uninterrupted = bench.check(model, &["--json", "--reduce", "none"]).json();
         let output = bench.check(model, &[&["--dir", "d"], &stop[..], &UNREDUCED].concat());
         assert_eq!(output.code, 3, "{}", output.err);
         assert!(output.err.contains("spillway resume d"));
@@ -762,7 +764,7 @@ fn a_stopped_search_exits_with_3_and_resumes_to_the_same_counts() {
         assert_eq!(output.code, 0, "{}", output.err);
         let json = output.json();
         for key in ["verdict", "states", "transitions", "levels", "deadlocks", "violations"] {
-            assert_eq!(json[key], whole[key]);
+            assert_eq!(json[key], uninterrupted[key]);
         }
         // `resume` of a complete search prints its verdict.
         assert_eq!(bench.run(&["resume", "d"]).code, 0);
@@ -778,12 +780,12 @@ fn postponing_searches_have_the_same_counts_for_all_threads_memory_and_stops() {
     let counts = |json: &Value| keys.iter().chain(&more).map(|key| json[key].clone()).collect();
     for method in ["local", "overman", "stubborn"] {
         let way = ["--por", method, "-X", "por-proviso=levels"];
-        let whole = bench.check(POSTPONING_MODEL, &[&way[..], &["--json"]].concat()).json();
-        let expected: Vec<Value> = counts(&whole);
-        let count = |key: &str| whole[key].as_u64().unwrap();
-        assert!(count("states_expanded_again") > 0, "{whole}");
+        let uninterrupted = bench.check(POSTPONING_MODEL, &[&way[..], &["--json"]].concat()).json();
+        let expected: Vec<Value> = counts(&uninterrupted);
+        let count = |key: &str| uninterrupted[key].as_u64().unwrap();
+        assert!(count("states_expanded_again") > 0, "{uninterrupted}");
         // The whole state space has more transitions.
-        assert!(count("transitions") < 3 * count("states"), "{whole}");
+        assert!(count("transitions") < 3 * count("states"), "{uninterrupted}");
         for (threads, memory) in [("1", "64MiB"), ("2", "64MiB"), ("2", "1GiB")] {
             let how = ["--threads", threads, "--memory", memory];
             let args = [&way[..], &["--json"], &how[..]].concat();
@@ -803,10 +805,10 @@ fn postponing_searches_have_the_same_counts_for_all_threads_memory_and_stops() {
 #[test]
 fn applied_and_omitted_reductions_are_reported() {
     let bench = Bench::new();
-    let whole = bench.check(observed_grid(), &["--json", "--keep-going"]).json();
-    assert_eq!((&whole["reductions"], &whole["not_reduced"]), (&json!([]), &json!([])));
+    let full_search = bench.check(observed_grid(), &["--json", "--keep-going"]).json();
+    assert_eq!((&full_search["reductions"], &full_search["not_reduced"]), (&json!([]), &json!([])));
     assert_eq!(
-        whole["states"],
+        full_search["states"],
         bench.check(observed_grid(), &["--json", "--reduce", "none"]).json()["states"]
     );
     let by = |proviso| {
@@ -824,7 +826,7 @@ fn applied_and_omitted_reductions_are_reported() {
         assert_eq!(found["reduced"][0]["proviso"], "static order and chains");
         assert!(found["states"].as_u64() < states, "chains store fewer than both");
         assert_eq!(found["not_reduced"], json!([]));
-        assert!(found["states"].as_u64() < whole["states"].as_u64(), "{found}");
+        assert!(found["states"].as_u64() < full_search["states"].as_u64(), "{found}");
     }
     let output = bench.check(observed_grid(), &["--only", "deadlock"]);
     let flat = output.flat();
@@ -840,8 +842,8 @@ fn applied_and_omitted_reductions_are_reported() {
     let line = "  not reduced  by partial order conditional: there are only 101 states\n";
     assert!(output.out.contains(line) && output.err.is_empty(), "{}{}", output.out, output.err);
     assert!(!bench.run(&["resume", "d"]).out.contains("not reduced"));
-    for again in [bench.run(&["status", "d"]), bench.run(&["resume", "d", "-v"])] {
-        assert!(again.out.contains(line), "{}", again.out);
+    for output in [bench.run(&["status", "d"]), bench.run(&["resume", "d", "-v"])] {
+        assert!(output.out.contains(line), "{}", output.out);
     }
     let json = bench.run(&["status", "d", "--json"]).json();
     let why = "there are only 101 states";
@@ -1096,8 +1098,8 @@ fn shortest_searches_for_a_shorter_counterexample() {
         words[at - 1].parse::<u64>().unwrap()
     };
     let perhaps = "there may be a shorter one\n";
-    let whole = bench.check(&model, &["--reduce", "none", "--no-deadlock"]);
-    assert_eq!((steps(&whole.out), whole.out.contains(perhaps)), (151, false));
+    let unreduced = bench.check(&model, &["--reduce", "none", "--no-deadlock"]);
+    assert_eq!((steps(&unreduced.out), unreduced.out.contains(perhaps)), (151, false));
     let output = bench.check(&model, &[&reduced[..], &["--dir", "long"]].concat());
     assert!(
         output.code == 1 && steps(&output.out) > 151 && output.out.contains(perhaps),
@@ -1127,9 +1129,9 @@ fn shortest_searches_for_a_shorter_counterexample() {
         assert!(flat.contains("  shortest full search: the minimum is 151 steps ("));
         let traced = bench.run(&["trace", "d"]);
         assert!(steps(&traced.out) == 151 && !traced.out.contains(perhaps), "{}", traced.out);
-        for again in [bench.run(&["status", "d", "--json"]), bench.run(&["resume", "d", "--json"])]
+        for output in [bench.run(&["status", "d", "--json"]), bench.run(&["resume", "d", "--json"])]
         {
-            let shortened = &again.json()["shortened"];
+            let shortened = &output.json()["shortened"];
             assert_eq!((&shortened["depth"], &shortened["done"]), (&json!(151), &json!(true)));
         }
         std::fs::remove_dir_all(bench.path("d")).unwrap();
@@ -1313,22 +1315,30 @@ fn another_format_version_is_rejected_by_number() {
     let disk = spill::RealDisk::open(bench.path("d")).unwrap();
     let format = spillway::search::checkpoint::FORMAT;
     let newer = spill::PayloadFormat { version: format.version + 1, ..format };
-    let [ours, theirs] = [format, newer].map(|it| format!("version {}", it.version));
+    let [current_version, newer_version] =
+        [format, newer].map(|it| format!("version {}", it.version));
     spill::commit(&disk, "manifest", newer, b"whatever").unwrap();
-    bench.run(&["resume", "d"]).assert_rejected(2, &["manifest", &ours, &theirs, "help"]);
+    bench
+        .run(&["resume", "d"])
+        .assert_rejected(2, &["manifest", &current_version, &newer_version, "help"]);
 }
 
 #[test]
 fn a_full_disk_stops_the_search_until_there_is_more_space() {
     let bench = Bench::new();
-    let whole = bench.check(GRID, &["--json", "--reduce", "none"]).json();
+    let uninterrupted = bench.check(GRID, &["--json", "--reduce", "none"]).json();
     bench
         .check(GRID, &["--dir", "d", "--disk-limit", "30000B", "--reduce", "none"])
         .assert_rejected(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
     // The search keeps its limit until another one is given.
     bench.run(&["resume", "d"]).assert_rejected(3, &["disk limit of 30000 bytes", "--disk-limit"]);
     let output = bench.run(&["resume", "d", "--json", "--disk-limit", "10MB"]);
-    assert_eq!((output.code, &output.json()["states"]), (0, &whole["states"]), "{}", output.err);
+    assert_eq!(
+        (output.code, &output.json()["states"]),
+        (0, &uninterrupted["states"]),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
@@ -1430,8 +1440,8 @@ fn never_claims_are_selected_by_name_and_kept_by_the_directory() {
     assert!(second.err.is_empty(), "{}", second.err);
     assert!(second.out.contains("claim    two; deadlocks are not checked"), "{}", second.out);
     assert!(second.out.contains("here the claim `two` of line 4:15 ends"));
-    for again in [bench.run(&["status", "d"]), bench.run(&["trace", "d"])] {
-        assert!(again.out.contains("two"), "{}", again.out);
+    for output in [bench.run(&["status", "d"]), bench.run(&["trace", "d"])] {
+        assert!(output.out.contains("two"), "{}", output.out);
     }
     assert_eq!(bench.run(&["trace", "d", "--json"]).json()["counterexamples"][0]["depth"], 3);
     let without = bench.run(&["check", "model.pml", "--no-claim", "--json"]);
@@ -1466,13 +1476,13 @@ fn a_search_with_a_claim_resumes_to_the_same_counts() {
         active proctype R() { do :: z < 20 -> z++ :: z == 20 -> z = 0 od }
         never { do :: true :: x == 3 && y == 7 -> goto late od; late: do :: z < 11 od }",
     );
-    let whole = bench.run(&["check", "model.pml", "--json"]).json();
+    let uninterrupted = bench.run(&["check", "model.pml", "--json"]).json();
     for store in ["sorted", "comback"] {
         let args = ["check", "model.pml", "--store", store, "--dir", store, "--max-states", "900"];
         assert_eq!(bench.run(&args).code, 3);
         let resumed = bench.run(&["resume", store, "--json", "--exec", "interp"]).json();
         for field in ["states", "transitions", "levels", "verdict", "claim"] {
-            assert_eq!(resumed[field], whole[field], "{store} {field}");
+            assert_eq!(resumed[field], uninterrupted[field], "{store} {field}");
         }
     }
 }
@@ -1753,10 +1763,10 @@ fn counterexamples_under_symmetry_are_runs_of_the_model() {
         (name.clone(), steps[step]["parameters"]["p"].clone(), values.clone())
     };
     let named = |number: u64| (format!("n[P_{number}]"), json!(format!("P_{number}")));
-    let (name, who, values) = changed(1);
-    let mine = (1..=3).map(named).find(|it| *it == (name.clone(), who.clone()));
-    assert!(mine.is_some() && values == json!([0, 1]), "{name} {who} {values}");
-    assert_eq!(changed(2), (name, who, json!([1, 2])));
+    let (name, process, values) = changed(1);
+    let mine = (1..=3).map(named).find(|it| *it == (name.clone(), process.clone()));
+    assert!(mine.is_some() && values == json!([0, 1]), "{name} {process} {values}");
+    assert_eq!(changed(2), (name, process, json!([1, 2])));
 }
 
 #[test]
@@ -1868,8 +1878,8 @@ fn late_processes_restart_the_search_with_more_slots() {
     for flags in [&[][..], &["--dir", "d"]] {
         let output = bench.run(&[&["check", &model, "--json"], flags].concat());
         assert_eq!(output.code, 0, "{}", output.err);
-        let again = "worker needs more than 1 slot: restarting the search with 16";
-        assert!(output.err.contains(again), "{}", output.err);
+        let message = "worker needs more than 1 slot: restarting the search with 16";
+        assert!(output.err.contains(message), "{}", output.err);
         let result: Value = serde_json::from_str(&output.out).unwrap();
         let with_slots = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
         let expected: Value = serde_json::from_str(&with_slots.out).unwrap();

@@ -149,13 +149,13 @@ fn flags_named_in_tutorials_exist() {
     for name in [SPIN, MURPHI, TLC] {
         let page = read(name);
         // The flags of other checkers are in the first column of a table.
-        let ours = page.lines().map(|line| match line.strip_prefix("| ") {
-            Some(row) => row.split_once(" | ").map_or(row, |(_, ours)| ours),
+        let spillway_text = page.lines().map(|line| match line.strip_prefix("| ") {
+            Some(row) => row.split_once(" | ").map_or(row, |(_, spillway_cell)| spillway_cell),
             None => line,
         });
-        let ours: Vec<&str> = ours.collect();
-        let ours = ours.join("\n");
-        let named = flags(&ours);
+        let spillway_text: Vec<&str> = spillway_text.collect();
+        let spillway_text = spillway_text.join("\n");
+        let named = flags(&spillway_text);
         assert!(named.contains("--dir"), "{name}: {named:?}");
         let unknown: Vec<_> = named.difference(&there).collect();
         assert!(unknown.is_empty(), "{name}: no command has {unknown:?}");

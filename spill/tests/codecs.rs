@@ -112,14 +112,14 @@ proptest! {
             }
             prop_assert!(all == flat(&run));
             let mut subtract = SegmentSubtract::new(segment);
-            let mut left = Vec::new();
+            let mut remaining = Vec::new();
             for batch in flat(&candidates).chunks(batch_keys * width) {
                 let mut batch = batch.to_vec();
                 subtract.subtract(&mut batch).unwrap();
-                left.extend(batch);
+                remaining.extend(batch);
             }
             let expected: Set = candidates.difference(&run).cloned().collect();
-            prop_assert!(left == flat(&expected));
+            prop_assert!(remaining == flat(&expected));
         }
     }
 }

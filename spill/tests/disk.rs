@@ -332,8 +332,8 @@ mod fault {
             let renamed = names(&found).contains(&"renamed".to_owned());
             let name = if renamed { "renamed" } else { "durable" };
             assert_eq!(found.read(name).unwrap(), b"some bytes");
-            let again = disk.reboot(seed);
-            assert_eq!(found.list().unwrap(), again.list().unwrap());
+            let rebooted = disk.reboot(seed);
+            assert_eq!(found.list().unwrap(), rebooted.list().unwrap());
         }
     }
 

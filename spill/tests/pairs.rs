@@ -75,7 +75,7 @@ fn check_subtract(
 ) {
     let (values, width) = (kind.values(), key_bytes + kind.bytes());
     let map = kind.map(given);
-    let left: BTreeMap<_, _> =
+    let expected: BTreeMap<_, _> =
         map.clone().into_iter().filter(|(key, _)| !known.contains(key)).collect();
     let mut pairs = flat_map(&map);
     let remove_known = |keys: &mut Vec<u8>| {
@@ -83,7 +83,7 @@ fn check_subtract(
         Ok(())
     };
     subtract_keys(width, &values, &mut pairs, remove_known).unwrap();
-    assert!(pairs == flat_map(&left), "in memory");
+    assert!(pairs == flat_map(&expected), "in memory");
 
     let mut segment = SegmentSubtract::new(segment(key_bytes, known));
     let mut pairs = Vec::new();
@@ -92,7 +92,7 @@ fn check_subtract(
         subtract_keys(width, &values, &mut batch, |keys| segment.subtract(keys)).unwrap();
         pairs.extend(batch);
     }
-    assert!(pairs == flat_map(&left), "from a segment");
+    assert!(pairs == flat_map(&expected), "from a segment");
 }
 
 proptest! {

@@ -126,21 +126,21 @@ fn check_subtract(width: usize, candidates: &Set, sets: &[Set], batch_keys: usiz
         .filter(|key| !sets.iter().any(|set| set.contains(*key)))
         .cloned()
         .collect();
-    let mut whole = flat(candidates);
+    let mut remaining = flat(candidates);
     for set in sets {
-        subtract(width, &mut whole, &flat(set));
+        subtract(width, &mut remaining, &flat(set));
     }
-    assert!(whole == flat(&expected), "in memory");
+    assert!(remaining == flat(&expected), "in memory");
 
     let mut segments: Vec<SegmentSubtract> =
         sets.iter().map(|set| SegmentSubtract::new(segment(width, set))).collect();
-    let mut left = Vec::new();
+    let mut remaining = Vec::new();
     for batch in flat(candidates).chunks(batch_keys * width) {
         let mut batch = batch.to_vec();
         segments.iter_mut().for_each(|segment| segment.subtract(&mut batch).unwrap());
-        left.extend(batch);
+        remaining.extend(batch);
     }
-    assert!(left == flat(&expected), "from segments");
+    assert!(remaining == flat(&expected), "from segments");
 }
 
 /// Checks that boundaries are valid, and, unless the sets are small, that the ranges have similar sizes.

@@ -377,14 +377,14 @@ fn pairs_are_subtracted_from_a_store_without_values() {
         let given: PairList = (0..9_000).map(|i| (key(10, 7 * i), kind.value(i))).collect();
         let expected: BTreeMap<_, _> =
             kind.map(&given).into_iter().filter(|(key, _)| !keys.contains(key)).collect();
-        let (mut known, mut left) = (store.subtraction(), Vec::new());
+        let (mut known, mut remaining) = (store.subtraction(), Vec::new());
         for batch in flat_map(&kind.map(&given)).chunks(1000 * width) {
             let mut batch = batch.to_vec();
             let subtract = |keys: &mut Vec<u8>| known.subtract(keys);
             subtract_keys(width, &kind.values(), &mut batch, subtract).unwrap();
-            left.extend(batch);
+            remaining.extend(batch);
         }
-        assert!(left == flat_map(&expected));
+        assert!(remaining == flat_map(&expected));
     }
 }
 

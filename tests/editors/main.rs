@@ -132,8 +132,8 @@ impl Server {
             writeln!(lines, "<- {}", self.normalised(&message)).unwrap();
         }
         writeln!(lines, "exit {code}").unwrap();
-        let left = fs::read_dir(self.folder.path().join("tmp")).unwrap().count();
-        assert_eq!(left, 0, "files are left in the temporary directory");
+        let remaining = fs::read_dir(self.folder.path().join("tmp")).unwrap().count();
+        assert_eq!(remaining, 0, "files are left in the temporary directory");
     }
 }
 

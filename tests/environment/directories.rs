@@ -239,8 +239,8 @@ fn foreign_files_are_kept_by_a_search() {
 #[test]
 fn foreign_files_keep_a_temporary_directory() {
     let bench = Bench::new();
-    let whole = ["--reduce", "none", "--max-states", "1000"];
-    assert_eq!(bench.check(GRID, &whole).code, 3);
+    let limit_flags = ["--reduce", "none", "--max-states", "1000"];
+    assert_eq!(bench.check(GRID, &limit_flags).code, 3);
     let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
     write_foreign_files(&dir);
     fs::create_dir(dir.join("mine")).unwrap();
@@ -248,14 +248,14 @@ fn foreign_files_keep_a_temporary_directory() {
     assert_eq!(bench.run(&["resume", dir.to_str().unwrap()]).code, 0);
     assert_foreign_files(&dir);
     assert_eq!(fs::read_to_string(dir.join("mine/job")).unwrap(), LETTER);
-    let mut left = bench.files(dir.to_str().unwrap());
-    left.sort();
+    let mut remaining = bench.files(dir.to_str().unwrap());
+    remaining.sort();
     let mut expected = FOREIGN_FILES.map(str::to_owned).to_vec();
     expected.push("mine".to_owned());
     expected.sort();
-    assert_eq!(left, expected, "only what is not ours is left");
+    assert_eq!(remaining, expected, "only what is not ours is left");
     // Without foreign files the directory is deleted.
-    assert_eq!(bench.check(GRID, &whole).code, 3);
+    assert_eq!(bench.check(GRID, &limit_flags).code, 3);
     let made = bench.files("tmp").into_iter().map(|it| bench.path("tmp").join(it));
     let other = made.into_iter().find(|it| *it != dir).unwrap();
     assert_eq!(bench.run(&["resume", other.to_str().unwrap()]).code, 0);
@@ -274,8 +274,8 @@ proctype Late() { w++; end: false }
 fn a_half_deleted_directory_is_accepted_as_new() {
     let bench = Bench::new();
     let (flags, text) = (["--dir", "d", "--reduce", "none"], GRID.replace("300", "40"));
-    let whole = bench.check(&text, &flags);
-    assert_eq!(whole.code, 0);
+    let uninterrupted = bench.check(&text, &flags);
+    assert_eq!(uninterrupted.code, 0);
     fs::remove_dir_all(bench.path("d")).unwrap();
     let stopped = bench.check(&text, &[&flags[..], &["--max-states", "500"]].concat());
     assert_eq!(stopped.code, 3);
@@ -292,7 +292,7 @@ fn a_half_deleted_directory_is_accepted_as_new() {
         let output = bench.check(&text, &flags);
         assert_eq!(
             (output.code, printed_counts(&output)),
-            (0, printed_counts(&whole)),
+            (0, printed_counts(&uninterrupted)),
             "{gone}: {}",
             output.err
         );

@@ -47,8 +47,8 @@ fn unwritable_messages_change_no_exit_code() {
     bench.write("m.dve", GRID);
     for closed in ["2>/dev/full", "2>&-", ">/dev/null 2>/dev/full", ">/dev/null 2>&-"] {
         assert_eq!(bench.shell(&format!("$S check absent.dve {closed}")).code, 2, "{closed}");
-        let whole = "--reduce none --max-states 9000";
-        let stops = format!("rm -rf d; $S check m.dve --dir d {whole} {closed}");
+        let full_search = "--reduce none --max-states 9000";
+        let stops = format!("rm -rf d; $S check m.dve --dir d {full_search} {closed}");
         assert_eq!(bench.shell(&stops).code, 3, "{closed}");
     }
 }

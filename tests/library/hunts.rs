@@ -57,9 +57,9 @@ fn a_hunt_finds_a_deep_violation_of_a_rust_type() {
     let kept =
         || Check::new(&system).memory(memory_beside_tests(512)).threads(2).dir(folder.path());
     for _ in 0..2 {
-        let again = kept().run().unwrap();
-        assert_eq!(again.outcome(), found.outcome());
-        assert_eq!(states_of_counterexample(&again), states);
+        let repeated = kept().run().unwrap();
+        assert_eq!(repeated.outcome(), found.outcome());
+        assert_eq!(states_of_counterexample(&repeated), states);
     }
 
     let found = Check::new(&system).memory(memory_beside_tests(512)).no_dive().run().unwrap();

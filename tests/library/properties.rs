@@ -53,17 +53,17 @@ impl Web {
     /// Whether some run avoids all marked nodes. Removes nodes without a successor repeatedly, except final ones; some
     /// node is left.
     fn has_avoiding_run(&self) -> bool {
-        let mut left = self.reached(|at| !self.marked[at]);
+        let mut remaining = self.reached(|at| !self.marked[at]);
         loop {
             let goes_on = |&at: &usize| {
                 let next = &self.next[at];
-                next.is_empty() || next.iter().any(|&to| left.contains(&usize::from(to)))
+                next.is_empty() || next.iter().any(|&to| remaining.contains(&usize::from(to)))
             };
-            let next: BTreeSet<usize> = left.iter().copied().filter(goes_on).collect();
-            if next.len() == left.len() {
-                return !left.is_empty();
+            let next: BTreeSet<usize> = remaining.iter().copied().filter(goes_on).collect();
+            if next.len() == remaining.len() {
+                return !remaining.is_empty();
             }
-            left = next;
+            remaining = next;
         }
     }
 }
@@ -415,9 +415,9 @@ fn eventually_is_checked_once_all_states_are_visited() {
     assert_eq!(stopped.verdict(), SearchVerdict::Violated);
     assert!(matches!(stopped.eventually(name), Ok(EventuallyVerdict::NotChecked)));
     assert!(matches!(stopped.eventually("another"), Ok(EventuallyVerdict::NotChecked)));
-    let whole = ask().keep_going().run().unwrap();
-    assert!(matches!(whole.eventually(name), Ok(EventuallyVerdict::Violated(_))));
-    let kinds: Vec<&str> = whole.violations().iter().map(|it| it.kind).collect();
+    let full_search = ask().keep_going().run().unwrap();
+    assert!(matches!(full_search.eventually(name), Ok(EventuallyVerdict::Violated(_))));
+    let kinds: Vec<&str> = full_search.violations().iter().map(|it| it.kind).collect();
     assert_eq!(kinds, ["invariant", "eventually"]);
     let cut = ask().keep_going().max_states(50).run().unwrap();
     assert_eq!((cut.verdict(), cut.violations().len()), (SearchVerdict::Violated, 1));

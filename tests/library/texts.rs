@@ -45,8 +45,8 @@ fn a_check_resumes_in_its_directory() {
         assert_eq!(stopped.verdict(), SearchVerdict::Incomplete, "{stopped}");
         config.limits.max_states = None;
         for _ in 0..2 {
-            let whole = model.check(&config).dir(&dir).run().unwrap();
-            assert_eq!(whole.verdict(), SearchVerdict::Verified, "{whole}");
+            let resumed = model.check(&config).dir(&dir).run().unwrap();
+            assert_eq!(resumed.verdict(), SearchVerdict::Verified, "{resumed}");
         }
         let mut other = config.clone();
         other.properties.invariants.push("x < 5".into());

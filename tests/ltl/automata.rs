@@ -213,11 +213,11 @@ fn automata_in_the_hanoi_format_keep_their_language() {
         let read = hoa::read(&text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
         assert_eq!(read.name.as_deref(), Some("a \"formula\""));
         assert_eq!(read.propositions.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["a", "b"]);
-        let again = degeneralize(read.automaton.as_ref(), names(2));
+        let reread = degeneralize(read.automaton.as_ref(), names(2));
         for word in random_words(&mut rng, 2) {
             let shown = formula.with_names(&names(2)).to_string();
             assert_eq!(
-                word.is_accepted_by(&again),
+                word.is_accepted_by(&reread),
                 word.satisfies(&formula),
                 "{shown} on {word:?}"
             );
@@ -306,11 +306,11 @@ fn translation_of_large_formulas_terminates() {
         (0..24).map(operand).collect::<Vec<_>>().join(operator)
     };
     let literal = |at: usize| format!("x == {at}");
-    let again = |at: usize| format!("[]<> x == {at}");
+    let recurrence = |at: usize| format!("[]<> x == {at}");
     let texts = [
         format!("[] ({})", chain(" <-> ", &literal)),
         format!("[] ({})", chain(" xor ", &literal)),
-        chain(" <-> ", &again),
+        chain(" <-> ", &recurrence),
         chain(" && ", &|at| format!("(<> x == {at} || <> y == {at})")),
         format!("[] ({})", chain(" || ", &|at| format!("(x == {at} && X y == {at})"))),
     ];

@@ -87,15 +87,15 @@ impl LabelledGraph {
                 }
             }
             CtlNode::Always(one) => {
-                let mut left = set(one);
+                let mut remaining = set(one);
                 loop {
-                    let goes_on = |it: usize| next[it].is_empty() || some(&left, it);
+                    let goes_on = |it: usize| next[it].is_empty() || some(&remaining, it);
                     let after: Vec<bool> =
-                        nodes.clone().map(|it| left[it] && goes_on(it)).collect();
-                    if after == left {
-                        return left;
+                        nodes.clone().map(|it| remaining[it] && goes_on(it)).collect();
+                    if after == remaining {
+                        return remaining;
                     }
-                    left = after;
+                    remaining = after;
                 }
             }
         }
@@ -180,9 +180,9 @@ fn random_ctl_formulas_have_the_answers_of_the_set_evaluator() {
             counts[usize::from(holds)] += 1;
             assert_eq!(answer, BranchingAnswer::Holds(holds), "{seed}: {formula:?}");
         }
-        let left: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
+        let remaining: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
         let is_ours = |it: &&String| it.starts_with("predecessors") || it.starts_with("region");
-        assert_eq!(left.iter().filter(is_ours).count(), 0, "{left:?}");
+        assert_eq!(remaining.iter().filter(is_ours).count(), 0, "{remaining:?}");
     }
     assert!(counts.iter().all(|it| *it > 400), "{counts:?}");
 }
@@ -236,10 +236,10 @@ fn a_failing_disk_gives_an_error_or_the_correct_answer() {
     let formulas: Vec<CtlFormula<usize>> = (0..3).map(|_| random_formula(&mut rng)).collect();
     let settings = SearchSettings { threads: 2, buffer: 60, ..SearchSettings::UNLIMITED };
     let plan = MemoryPlan { filter: 1 << 20, ..plan(settings) };
-    let whole = Arc::new(FaultDisk::new());
-    let shared: Arc<dyn Disk> = whole.clone();
+    let undisturbed = Arc::new(FaultDisk::new());
+    let shared: Arc<dyn Disk> = undisturbed.clone();
     let expected = answers(&labelled, &formulas, (&shared, plan), 64).unwrap();
-    for at in (0..whole.operations()).step_by(5) {
+    for at in (0..undisturbed.operations()).step_by(5) {
         let plan_of_faults = FaultPlan::new().seed(at);
         let faults = match at % 2 {
             0 => plan_of_faults.io_error_at(at),

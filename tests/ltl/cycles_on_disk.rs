@@ -147,8 +147,8 @@ fn cycles_of_random_graphs_are_found_on_disk() {
 fn a_search_stopped_after_each_sweep_has_the_same_result() {
     for seed in 0..300 {
         let partitioned = PartitionedGraph::random(seed, 120);
-        let whole: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let expected = search(&partitioned, &whole, SearchSettings::UNLIMITED).unwrap();
+        let undisturbed: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let expected = search(&partitioned, &undisturbed, SearchSettings::UNLIMITED).unwrap();
         let parts: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let settings = SearchSettings {
             threads: 2,
@@ -195,11 +195,11 @@ fn a_state_with_uncounted_predecessors_is_trimmed_with_the_last_of_them() {
             let partitioned = fan_graph(many, class, turns);
             assert_eq!(partitioned.has_cycle(), turns);
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-            let whole = search(&partitioned, &disk, SearchSettings::UNLIMITED).unwrap();
-            assert_eq!(whole.0 != ProbeVerdict::None, turns, "{many}");
+            let uninterrupted = search(&partitioned, &disk, SearchSettings::UNLIMITED).unwrap();
+            assert_eq!(uninterrupted.0 != ProbeVerdict::None, turns, "{many}");
             // A state with more predecessors is counted once, and once more when no other state is trimmed.
-            let again = if many > 253 { 2 } else { 0 };
-            assert!(turns || whole.1 <= 10 + again, "{many}: {}", whole.1);
+            let extra_sweeps = if many > 253 { 2 } else { 0 };
+            assert!(turns || uninterrupted.1 <= 10 + extra_sweeps, "{many}: {}", uninterrupted.1);
             let settings = SearchSettings {
                 threads: 2,
                 buffer: 90,
@@ -208,7 +208,7 @@ fn a_state_with_uncounted_predecessors_is_trimmed_with_the_last_of_them() {
                 ..SearchSettings::UNLIMITED
             };
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-            assert_eq!(search(&partitioned, &disk, settings).unwrap(), whole, "{many}");
+            assert_eq!(search(&partitioned, &disk, settings).unwrap(), uninterrupted, "{many}");
         }
     }
 }
@@ -347,12 +347,12 @@ fn verdicts_on_disk_equal_verdicts_in_memory() {
                 "{err}"
             );
             let result = bench.json(&["resume", &dir], code);
-            let again = bench.json(&["resume", &dir, "--threads", "1"], code);
+            let repeated = bench.json(&["resume", &dir, "--threads", "1"], code);
             for key in ["verdict", "property", "vacuous", "steps_cut_off"] {
                 assert_eq!(result[key], in_memory[key], "{formula}: {key}");
             }
-            assert_eq!(result["counterexample"], again["counterexample"]);
-            assert_eq!(bench.json(&["trace", &dir], code), again, "{formula}");
+            assert_eq!(result["counterexample"], repeated["counterexample"]);
+            assert_eq!(bench.json(&["trace", &dir], code), repeated, "{formula}");
             // Only the automaton of this formula reaches a state that accepts every continuation.
             let is_early = formula == "[] (P.b -> X P.b)";
             assert_eq!(result["stage"], if is_early { "reaching states" } else { "done" });
@@ -386,8 +386,8 @@ fn trace_writes_a_spin_trail_of_a_search_on_disk() {
     assert!(!bench.0.path().join("trail").exists());
     let resumed = bench.run(&["resume", "p"]);
     assert!(!resumed.err.contains("note: "), "{}", resumed.err);
-    let again = bench.run(&["resume", "p"]);
-    assert!(again.err.contains("this search is complete"), "{}", again.err);
+    let repeated = bench.run(&["resume", "p"]);
+    assert!(repeated.err.contains("this search is complete"), "{}", repeated.err);
     let output = trace("p");
     // The user of `trace` knows the commands that `resume` suggests.
     let next = "  kept in  p\n  next     spillway trace p --msc\n           spillway simulate m.pml --from p\n";

@@ -193,10 +193,10 @@ pub fn assert_resumes_after_faults<T: PartialEq + std::fmt::Debug>(
     step: usize,
     search: &dyn Fn(&Arc<dyn Disk>) -> Result<T>,
 ) {
-    let whole = Arc::new(FaultDisk::new());
-    let shared: Arc<dyn Disk> = whole.clone();
+    let undisturbed = Arc::new(FaultDisk::new());
+    let shared: Arc<dyn Disk> = undisturbed.clone();
     assert_eq!(&search(&shared).unwrap(), expected);
-    for at in (0..whole.operations()).step_by(step) {
+    for at in (0..undisturbed.operations()).step_by(step) {
         let plan = FaultPlan::new().seed(at);
         let plan = match at % 3 {
             0 => plan.crash_at(at),

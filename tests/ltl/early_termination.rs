@@ -23,8 +23,8 @@ fn on_disk(bench: &Bench, args: &[&str]) -> Value {
     let start = [&["check"], args, &flags].concat();
     let started = bench.run(&start);
     assert_eq!(started.code, 3, "{args:?}\n{}{}", started.out, started.err);
-    let [first, again] = [(); 2].map(|()| bench.run(&["resume", &dir, "--json"]));
-    assert_eq!((first.code, &first.out), (again.code, &again.out), "{args:?}");
+    let [first, repeated] = [(); 2].map(|()| bench.run(&["resume", &dir, "--json"]));
+    assert_eq!((first.code, &first.out), (repeated.code, &repeated.out), "{args:?}");
     serde_json::from_str(&first.out).unwrap()
 }
 

@@ -79,10 +79,10 @@ fn explain_prints_automata_as_dot_and_hanoi() {
     // The printed text is read as the same automaton.
     bench.write("again.hoa", &output.out);
     let formula = bench.explain("m.dve", "[]<> x == 1").out;
-    let again = bench.run(&["explain", "m.dve", "--automaton", "again.hoa"]);
-    assert_eq!(again.code, 0, "{}", again.err);
+    let reread = bench.run(&["explain", "m.dve", "--automaton", "again.hoa"]);
+    assert_eq!(reread.code, 0, "{}", reread.err);
     let states = |text: &str| text.split_once('\n').unwrap().1.to_owned();
-    assert_eq!(states(&again.out), states(&formula));
+    assert_eq!(states(&reread.out), states(&formula));
 }
 
 #[test]

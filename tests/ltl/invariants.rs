@@ -147,9 +147,9 @@ fn an_invariant_search_is_stopped_and_resumed() {
             resumed.out
         );
         // A second `resume` has the same result.
-        let again = bench.run(&["resume", &dir]);
-        assert!(again.err.contains("this is its result"), "{}", again.err);
-        assert_eq!(again.out, resumed.out);
+        let repeated = bench.run(&["resume", &dir]);
+        assert!(repeated.err.contains("this is its result"), "{}", repeated.err);
+        assert_eq!(repeated.out, resumed.out);
         let trace = bench.run(&["trace", &dir]);
         assert_eq!(
             trace.out.contains("4 steps") || trace.out.contains("whatever follows"),

@@ -47,9 +47,9 @@ fn a_named_directory_keeps_a_verdict_found_in_memory() {
         let members = ["verdict", "states", "transitions", "stage", "fairness", "property"];
         assert!(members.iter().all(|it| status[it] == result[it]), "{name}: {status}");
         assert_eq!(status["running"], false);
-        let again = bench.run(&check);
-        assert_eq!(again.code, 2, "{name}");
-        assert!(again.err.contains(&format!("spillway resume {name}")), "{}", again.err);
+        let repeated = bench.run(&check);
+        assert_eq!(repeated.code, 2, "{name}");
+        assert!(repeated.err.contains(&format!("spillway resume {name}")), "{}", repeated.err);
         let from = bench.run(&["simulate", "loops.pml", "--from", name, "--steps", "1"]);
         assert_eq!(from.code, if code == 1 { 0 } else { 2 }, "{name}: {}", from.err);
         if code == 1 {
@@ -122,20 +122,20 @@ fn a_cycle_is_reported_with_moving_enabled_and_waiting_processes() {
     let result =
         object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--shortest"]));
     let run = &result["counterexample"];
-    let who = |name: &str| {
+    let process = |name: &str| {
         let all = run["ends_at"].as_array().unwrap();
         all.iter().find(|it| it["process"] == name).unwrap_or_else(|| panic!("{name}: {run}"))
     };
     // The shortest cycle is one step of Q, or of P[0] to its own location.
     let moving: Vec<&str> = ["P[0]", "P[1]", "Q[2]", "R[3]", "S[4]"]
         .into_iter()
-        .filter(|name| who(name)["in_loop"] == "moves")
+        .filter(|name| process(name)["in_loop"] == "moves")
         .collect();
     assert!(!moving.is_empty() && !moving.contains(&"R[3]"), "{run}");
-    assert_eq!(who("R[3]")["in_loop"], "waits");
-    assert_eq!(who("R[3]")["waits_for"][0]["what"], "c?5");
-    assert_eq!(who("S[4]")["in_loop"], "could move");
-    assert_eq!(who("S[4]")["waits_for"], Value::Null);
+    assert_eq!(process("R[3]")["in_loop"], "waits");
+    assert_eq!(process("R[3]")["waits_for"][0]["what"], "c?5");
+    assert_eq!(process("S[4]")["in_loop"], "could move");
+    assert_eq!(process("S[4]")["waits_for"], Value::Null);
     let text = bench.run(&["check", "loops.pml", "--ltl", "comes", "--shortest"]).out;
     let (_, rows) = text.split_once("\n  loop     ").expect(&text);
     let rows: Vec<&str> = rows.lines().take(5).map(str::trim).collect();

@@ -79,14 +79,14 @@ fn each_cycle_on_disk_has_a_fully_expanded_state() {
     let (mut later, mut described, mut resumed) = (0, 0, 0);
     for seed in 0..if is_large() { 5_000 } else { 120 } {
         let product = RandomProduct::of(seed);
-        let whole = product.reduced(&|_| true);
+        let fully_expanded = product.reduced(&|_| true);
         // With little memory the states to expand fully are described by a predicate.
         let young = if seed % 8 == 0 { 1_000 } else { 100_000 };
         let questions = if seed % 3 == 0 { 1 } else { u32::MAX };
         let RoundsResult { outcome, round, sessions } = search(&product, young, questions);
         resumed += u32::from(sessions > 1);
         if outcome.found != ProbeVerdict::None {
-            assert!(whole.has_accepting_cycle, "{seed}");
+            assert!(fully_expanded.has_accepting_cycle, "{seed}");
             found += 1;
             continue;
         }
@@ -97,7 +97,7 @@ fn each_cycle_on_disk_has_a_fully_expanded_state() {
             ReducedGraph { states, has_accepting_cycle: false, has_partial_cycle: false };
         assert_eq!(graph, expected, "{seed}");
         none += 1;
-        reduced += u32::from(states < whole.states);
+        reduced += u32::from(states < fully_expanded.states);
         let RoundNumbers { number, full_states } = round.numbers();
         later += u32::from(number > 1);
         described += u32::from(number > 1 && full_states == 0);

@@ -154,10 +154,11 @@ impl ExploredProduct {
         // A component without a step has no entry.
         let mut left_out = vec![None; self.states.len()];
         for &(from, _, set) in self.edges.iter().filter(|&&(from, to, _)| of[from] == of[to]) {
-            let left = left_out[of[from]].get_or_insert(ProcessSet::first(processes));
-            *left = left.without(set);
+            let remaining = left_out[of[from]].get_or_insert(ProcessSet::first(processes));
+            *remaining = remaining.without(set);
         }
-        let is_fair = |at: usize| left_out[of[at]].is_some_and(|left: ProcessSet| left.is_empty());
+        let is_fair =
+            |at: usize| left_out[of[at]].is_some_and(|remaining: ProcessSet| remaining.is_empty());
         (0..self.states.len()).any(|at| is_fair(at) && accepts(&self.states[at]))
     }
 }

@@ -104,11 +104,11 @@ impl FairGraph {
         let edges: Vec<(usize, usize)> = self.edges().map(|(from, to, _)| (from, to)).collect();
         let of = components(seen.len(), &edges);
         let is_fair = |number: usize| {
-            let mut left = ProcessSet::first(self.processes);
+            let mut remaining = ProcessSet::first(self.processes);
             let inside = self.edges().filter(|&(a, b, _)| of[a] == number && of[b] == number);
             let mut turns = false;
-            inside.for_each(|(.., set)| (turns, left) = (true, left.without(set)));
-            turns && left.is_empty()
+            inside.for_each(|(.., set)| (turns, remaining) = (true, remaining.without(set)));
+            turns && remaining.is_empty()
         };
         (0..seen.len()).any(|at| seen[at] && self.graph.accepts[at] && is_fair(of[at]))
     }
@@ -120,12 +120,12 @@ impl FairGraph {
         let round = nodes[lasso.back..].iter().chain([&nodes[lasso.back]]);
         let round: Vec<usize> = round.copied().collect();
         assert_eq!(round.len(), lasso.fair_to.len() + 1, "{seed}");
-        let mut left = ProcessSet::first(self.processes);
+        let mut remaining = ProcessSet::first(self.processes);
         for (pair, &set) in round.windows(2).zip(&lasso.fair_to) {
             assert!(self.edges().any(|it| it == (pair[0], pair[1], set)), "{seed}: {pair:?}");
-            left = left.without(set);
+            remaining = remaining.without(set);
         }
-        assert!(left.is_empty(), "{seed}");
+        assert!(remaining.is_empty(), "{seed}");
     }
 }
 
@@ -427,9 +427,9 @@ fn verdicts_on_weakly_fair_runs_on_disk_equal_those_in_memory() {
         assert_eq!(result["fairness"], "weak", "{formula}");
         assert_eq!(result["counterexample"].is_null(), code == 0);
         // The counterexample is shown again, and found fair again.
-        let again = json(&["resume", &dir, "--threads", "1", "--exec", "interp"], code);
-        assert_eq!(result["counterexample"], again["counterexample"], "{formula}");
-        assert_eq!(json(&["trace", &dir], code), again, "{formula}");
+        let repeated = json(&["resume", &dir, "--threads", "1", "--exec", "interp"], code);
+        assert_eq!(result["counterexample"], repeated["counterexample"], "{formula}");
+        assert_eq!(json(&["trace", &dir], code), repeated, "{formula}");
         let in_memory = json(&["check", model, "--ltl", formula, "--fair", "weak"], code);
         if code == 0 {
             assert_eq!(result["states"], in_memory["states"], "{formula}");

@@ -119,8 +119,11 @@ fn without_hunts_the_search_ends_with_the_level_of_the_violation() {
         assert_eq!(found["counterexample"]["depth"], 90);
     }
     assert_eq!(without_costs(all[0].clone()), without_costs(all[1].clone()));
-    let whole = run_json(&folder, &[&args[..], &["--keep-going"]].concat(), 1);
-    assert_eq!((&whole["hunt"], &whole["states"]), (&Value::Null, &(91_u64.pow(3)).into()));
+    let full_search = run_json(&folder, &[&args[..], &["--keep-going"]].concat(), 1);
+    assert_eq!(
+        (&full_search["hunt"], &full_search["states"]),
+        (&Value::Null, &(91_u64.pow(3)).into())
+    );
     let shown = folder.run(&["check", "deep.dve", "--reduce", "none", "--no-trace"]).out;
     assert!(shown.contains("  hunt     dive found the violation; "), "{shown}");
     assert!(shown.contains(" transitions of hunts\n"), "{shown}");
@@ -171,13 +174,13 @@ fn each_command_reads_the_directory_of_a_hunted_violation() {
 fn a_resumed_search_hunts_as_an_uninterrupted_one() {
     let folder = Folder::with("deep.dve", DVE);
     let args = ["check", "deep.dve", "--reduce", "none"];
-    let whole = run_json(&folder, &args, 1);
+    let uninterrupted = run_json(&folder, &args, 1);
     let stopped =
         folder.run(&[&args[..], &["--dir", "kept", "--max-states", "3000"]].concat()).code;
     assert_eq!(stopped, 3);
     let resumed = folder.run(&["resume", "kept", "--max-states", "1000000000", "--json"]);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
-    assert_eq!(without_costs(resumed), without_costs(whole));
+    assert_eq!(without_costs(resumed), without_costs(uninterrupted));
 }
 
 #[test]

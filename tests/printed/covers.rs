@@ -40,8 +40,8 @@ fn reductions_keep_the_verdicts_of_covers() {
         assert_eq!(output.code, 1, "{flags:?}: {}", output.err);
         serde_json::from_str(&output.out).unwrap()
     };
-    let whole = check(&["--reduce", "none", "--symmetry", "off"]);
-    let expected = cover_names(&whole);
+    let unreduced = check(&["--reduce", "none", "--symmetry", "off"]);
+    let expected = cover_names(&unreduced);
     let names = |all: &[&str]| all.iter().map(|it| it.to_string()).collect::<BTreeSet<_>>();
     assert_eq!(
         expected,

@@ -63,8 +63,8 @@ fn a_run_stops_at_breakpoints() {
         breakpoints(&explorer.page(&start)),
         [("expression".to_owned(), "n == 1".to_owned(), true)]
     );
-    let again = explorer.get(&start.replace("/at/", "/run/"));
-    assert!(again.code == 200 || steps(&again.head) > steps(&start), "{}", again.head);
+    let repeated = explorer.get(&start.replace("/at/", "/run/"));
+    assert!(repeated.code == 200 || steps(&repeated.head) > steps(&start), "{}", repeated.head);
     // The nearest of several breakpoints stops the run; so does the expression to run to.
     let all = "?break=n+%3D%3D+1&break=c%3Fv&until=len(c)+%3D%3D+1";
     assert_eq!(steps(&explorer.moved(&format!("/run/0{all}"))), 2);

@@ -193,24 +193,24 @@ fn lassos_are_exported_with_their_cycle() {
     };
     let result: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
     let states = result["states"].as_array().unwrap();
-    let (again, last) = (result["loop"].as_u64().unwrap() as usize, states.last().unwrap());
+    let (loop_start, last) = (result["loop"].as_u64().unwrap() as usize, states.last().unwrap());
     // The successor of the last state is that of the equal state.
     let vars = result["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
-    vars.for_each(|it| assert_eq!(last[it], states[again - 1][it], "{it}"));
+    vars.for_each(|it| assert_eq!(last[it], states[loop_start - 1][it], "{it}"));
     assert_eq!(result["#meta"]["description"], "round.pml: <> (n == 2)");
     let table = trace("csv");
     let mut read = csv::Reader::from_reader(table.as_bytes());
     assert_eq!(&read.headers().unwrap()[3], "back to step");
     let rows: Vec<_> = read.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), states.len());
-    assert_eq!(&rows.last().unwrap()[3], (again - 1).to_string());
+    assert_eq!(&rows.last().unwrap()[3], (loop_start - 1).to_string());
     assert!(rows[..rows.len() - 1].iter().all(|it| it[3].is_empty()), "{table}");
     for (format, end) in [("plantuml", "end\n@enduml\n"), ("mermaid", "end\n")] {
         let diagram = trace(format);
         let parts: Vec<&str> = diagram.split("loop forever\n").collect();
         assert_eq!(parts.len(), 2, "{diagram}");
-        assert!(parts[1].contains(&format!(": {again} ")), "{diagram}");
-        assert!(!parts[0].contains(&format!(": {again} ")), "{diagram}");
+        assert!(parts[1].contains(&format!(": {loop_start} ")), "{diagram}");
+        assert!(!parts[0].contains(&format!(": {loop_start} ")), "{diagram}");
         assert!(diagram.ends_with(end), "{diagram}");
     }
     // A finite run that decides the violation has no cycle.

@@ -179,9 +179,9 @@ fn folded_steps_expand_to_the_unfolded_counterexample() {
         [("counts.pml", COUNTS, 28), ("loops.pml", LOOPS, 56), ("rounds.dve", ROUNDS, 36)]
     {
         let folder = Folder::with(name, text);
-        let [folded, whole] =
+        let [folded, unfolded] =
             [&["check", name][..], &["check", name, "--unfolded"]].map(|args| folder.run(args).out);
-        let ((titles, left_out), (all, none)) = (expand_titles(&folded), expand_titles(&whole));
+        let ((titles, left_out), (all, none)) = (expand_titles(&folded), expand_titles(&unfolded));
         assert!(left_out >= least && none == 0, "{name}: {left_out}\n{folded}");
         assert_eq!(titles, all, "{name}");
     }

@@ -256,11 +256,11 @@ fn suggested_commands_are_quoted_for_a_shell() {
     assert_eq!(output.code, 3, "{}", output.err);
     let advised = output.err.split('`').nth(1).unwrap();
     let command = advised.replacen("spillway", env!("CARGO_BIN_EXE_spillway"), 1);
-    let again = std::process::Command::new("sh")
+    let repeated = std::process::Command::new("sh")
         .args(["-c", &command])
         .current_dir(folder.path(""))
         .output()
         .unwrap();
-    assert_eq!(again.status.code(), Some(1), "{advised}: {again:?}");
+    assert_eq!(repeated.status.code(), Some(1), "{advised}: {repeated:?}");
     assert!(!folder.path("evil").exists());
 }

@@ -103,9 +103,9 @@ fn unfinished_and_damaged_directories_have_a_page() {
     let count = "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; },
         a -> a { guard y < 200; effect y = y + 1; }; } system async;";
     folder.write("count.dve", count);
-    let whole = ["--reduce", "none", "--no-deadlock", "--dir", "d"];
+    let flags = ["--reduce", "none", "--no-deadlock", "--dir", "d"];
     let stopped = ["check", "count.dve", "--max-states", "999", "--report", "stopped.html"];
-    assert_eq!(folder.run(&[&stopped[..], &whole].concat()).code, 3);
+    assert_eq!(folder.run(&[&stopped[..], &flags].concat()).code, 3);
     let page = read(&folder, "stopped.html");
     assert!(page.contains("The search was stopped; this is its state so far."));
     let report = |args: &[&str], code, message: &str| {

@@ -134,7 +134,7 @@ fn members<'s>(schema: &'s Value, all: &mut Vec<(&'s str, &'s Value)>) {
 /// Prints checks of safety properties in each language.
 fn print_searches(checker: &mut SchemaChecker, folder: &Folder) {
     let pml = ["check", "abp.pml", "--no-claim", "--threads", "1"];
-    let whole = ["--reduce", "none"];
+    let no_reductions = ["--reduce", "none"];
     let mut check = |args: &[&str], code| checker.assert_prints("check", (folder, args), code);
     let result = check(&[&pml[..], &["--only", "assert"]].concat(), 1);
     assert_eq!(result["violations"][0]["line"], 5);
@@ -154,7 +154,8 @@ fn print_searches(checker: &mut SchemaChecker, folder: &Folder) {
     let steps = result["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["line"], 2);
     check(
-        &[&["check", "count.dve", "--dir", "stopped", "--max-states", "400"][..], &whole].concat(),
+        &[&["check", "count.dve", "--dir", "stopped", "--max-states", "400"][..], &no_reductions]
+            .concat(),
         3,
     );
     check(&["resume", "stopped", "--max-states", "500"], 3);

@@ -402,7 +402,7 @@ fn an_open_page_shows_the_end_of_the_search() {
     let folder = stopped();
     // A proxy between the browser and `watch` adds a probe to the page, and changes the search between requests.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let ours = listener.local_addr().unwrap().to_string();
+    let browser_address = listener.local_addr().unwrap().to_string();
     let (mut child, address) = folder.start_watch_server(&["d"]);
     let (looks, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
     let pass_on = |mut stream: TcpStream| {
@@ -439,9 +439,10 @@ fn an_open_page_shows_the_end_of_the_search() {
                 scope.spawn(|| pass_on(stream.unwrap()));
             }
         });
-        let title = read_page_title(browser, &folder, &format!("http://{ours}/1"), 20_000);
+        let title =
+            read_page_title(browser, &folder, &format!("http://{browser_address}/1"), 20_000);
         is_over.store(true, Relaxed);
-        drop(TcpStream::connect(&ours));
+        drop(TcpStream::connect(&browser_address));
         assert_eq!(title["errors"], json!([]));
         let seen = title["seen"].as_array().unwrap();
         let has = |at: usize, part: &str| {

@@ -31,13 +31,14 @@ fn signal(child: &Child, name: &str) {
 
 /// A pseudoterminal: the side of the observer, and the side of a command.
 fn terminal() -> (File, File) {
-    let (mut ours, mut theirs) = (-1, -1);
+    let (mut controller, mut device) = (-1, -1);
     let null = std::ptr::null_mut();
     // SAFETY: `openpty` writes the two numbers, and gets null pointers otherwise.
-    let made = unsafe { libc::openpty(&mut ours, &mut theirs, null, null.cast(), null.cast()) };
+    let made =
+        unsafe { libc::openpty(&mut controller, &mut device, null, null.cast(), null.cast()) };
     assert_eq!(made, 0);
     // SAFETY: `openpty` has just opened both, and nothing else owns them.
-    unsafe { (File::from_raw_fd(ours), File::from_raw_fd(theirs)) }
+    unsafe { (File::from_raw_fd(controller), File::from_raw_fd(device)) }
 }
 
 fn resize(terminal: &File, columns: u16) {
@@ -78,13 +79,13 @@ impl TerminalOutput {
 fn the_progress_line_fits_a_resized_terminal() {
     let bench = Bench::new();
     let model = bench.write("m.dve", ENDLESS);
-    let (ours, theirs) = terminal();
-    resize(&ours, 120);
+    let (controller, device) = terminal();
+    resize(&controller, 120);
     let mut command = bench.command(&["check", &model, "--memory", "64MiB", "--threads", "1"]);
-    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(Stdio::from(theirs));
+    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(Stdio::from(device));
     let mut child = command.spawn().unwrap();
     drop(command);
-    let mut screen = TerminalOutput { terminal: ours, text: String::new() };
+    let mut screen = TerminalOutput { terminal: controller, text: String::new() };
     let is_whole = |line: &str| line.starts_with("0:0") && line.contains("/64 MiB");
     let wide = screen.wait_for(|line| is_whole(line) && line.contains("frontier 1  "));
     assert!(wide.contains(" states  ") && wide.contains("  level "), "{wide}");
@@ -376,8 +377,8 @@ fn status_lists_temporary_directories_and_removes_stale_ones() {
     for gone in [&stale, &deep, &other_version] {
         assert!(!gone.exists(), "{}", gone.display());
     }
-    let left = [&running, &damaged, &foreign, &elsewhere, &linked];
-    assert!(left.iter().all(|dir| dir.join("manifest").exists() && dir.join("job").exists()));
+    let remaining = [&running, &damaged, &foreign, &elsewhere, &linked];
+    assert!(remaining.iter().all(|dir| dir.join("manifest").exists() && dir.join("job").exists()));
     assert!(foreign.join("letter.txt").exists() && tmp.join("spillway-empty").exists());
 
     // A killed search is stale, too.

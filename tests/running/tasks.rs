@@ -429,17 +429,17 @@ fn a_copied_receipt_is_rejected() {
         "error: the result of task 1 of {plan} is invalid: its receipt is that of task 0\n  help: run it again with `spillway task run`, then commit"
     );
     bench.task(&["commit", "d", "--plan", &plan]).assert_rejected(3, &[&message]);
-    let again = bench.task(&["run", "d", "--plan", &plan, "--task", "1"]);
-    assert_eq!((again.code, &again.json()["again"]), (0, &json!(false)));
+    let repeated = bench.task(&["run", "d", "--plan", &plan, "--task", "1"]);
+    assert_eq!((repeated.code, &repeated.json()["again"]), (0, &json!(false)));
     let output = bench.task(&["commit", "d", "--plan", &plan]);
     assert_eq!(output.code, 0, "{}", output.err);
     bench.task(&["commit", "d", "--plan", &plan]);
     // One process that resumes has the result of a search by one process.
     let alone = Bench::new();
-    let whole = alone.check(GRID, &[&UNREDUCED[..], &["--dir", "d", "--json"]].concat()).json();
+    let expected = alone.check(GRID, &[&UNREDUCED[..], &["--dir", "d", "--json"]].concat()).json();
     let result = bench.run(&["resume", "d", "--json"]).json();
     for member in ["verdict", "states", "transitions", "levels"] {
-        assert_eq!(result[member], whole[member], "{member}");
+        assert_eq!(result[member], expected[member], "{member}");
     }
 }
 
@@ -448,14 +448,14 @@ fn a_plan_of_another_version_is_rejected() {
     let bench = Bench::new();
     let plan = bench.finish_tasks();
     let file = format!("plan-{plan}");
-    let whole = std::fs::read(bench.path(&format!("d/{file}"))).unwrap();
+    let original = std::fs::read(bench.path(&format!("d/{file}"))).unwrap();
     let format = spillway::search::checkpoint::FORMAT;
     let disk = spill::RealDisk::open(bench.path("d")).unwrap();
     let newer = spill::PayloadFormat { version: format.version + 1, ..format };
-    spill::commit(&disk, &file, newer, &whole[28..]).unwrap();
-    let (version, ours) = (newer.version, format.version);
+    spill::commit(&disk, &file, newer, &original[28..]).unwrap();
+    let (version, current) = (newer.version, format.version);
     let message =
-        format!("d: {file} has format version {version}, but this build reads version {ours}");
+        format!("d: {file} has format version {version}, but this build reads version {current}");
     let plan_next = || bench.task(&["plan", "d", "--tasks", "3", "--thin", THIN]);
     let run = || bench.task(&["run", "d", "--plan", &plan, "--task", "0"]);
     let commit = || bench.task(&["commit", "d", "--plan", &plan]);
@@ -463,7 +463,7 @@ fn a_plan_of_another_version_is_rejected() {
         output.assert_rejected(2, &[&message]);
         assert!(!output.err.contains("once the disk works"), "{}", output.err);
     }
-    std::fs::write(bench.path(&format!("d/{file}")), &whole[..40]).unwrap();
+    std::fs::write(bench.path(&format!("d/{file}")), &original[..40]).unwrap();
     let help = format!(
         "help: remove {file}: a missing plan is written again, and the search itself is undamaged"
     );

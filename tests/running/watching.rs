@@ -35,10 +35,10 @@ fn watch_shows_a_running_search_and_its_end() {
     watch.kill().unwrap();
     watch.wait().unwrap();
 
-    let (mut ours, theirs) = terminal();
-    resize(&ours, 60);
+    let (mut controller, device) = terminal();
+    resize(&controller, 60);
     let mut watch = bench.command(&["watch", "d"]);
-    watch.env("TERM", "xterm").stdout(Stdio::from(theirs)).stderr(Stdio::null());
+    watch.env("TERM", "xterm").stdout(Stdio::from(device)).stderr(Stdio::null());
     let mut child = watch.spawn().unwrap();
     drop(watch);
     let (mut text, begun) = (String::new(), Instant::now());
@@ -46,7 +46,7 @@ fn watch_shows_a_running_search_and_its_end() {
         while !text.contains(words) {
             assert!(begun.elapsed() < PATIENCE, "{text}");
             let mut piece = [0; 4096];
-            let count = ours.read(&mut piece).unwrap();
+            let count = controller.read(&mut piece).unwrap();
             text += std::str::from_utf8(&piece[..count]).unwrap();
         }
     };

@@ -118,8 +118,8 @@ impl StateSpace for InterruptedModel<'_> {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks(self.width()) {
-            let left = self.states.fetch_sub(1, Ordering::Relaxed);
-            if left == 0 {
+            let remaining = self.states.fetch_sub(1, Ordering::Relaxed);
+            if remaining == 0 {
                 self.control.stop();
             }
             if stop_request::is_requested() {

@@ -132,11 +132,12 @@ fn searches_resume_after_power_loss_or_kill_at_any_operation() {
             case.assert_resumes(&disk.restart(), &format!("killed at operation {at}"));
             // The process is killed, and power is lost early in the next session, before everything is durable again.
             for later in [1, 4, 15] {
-                let again = disk.restart();
-                again.set_plan(FaultPlan::new().seed(at).crash_at(again.operations() + later));
-                let _ = case.run(&again, &limits());
+                let restarted = disk.restart();
+                restarted
+                    .set_plan(FaultPlan::new().seed(at).crash_at(restarted.operations() + later));
+                let _ = case.run(&restarted, &limits());
                 let what = format!("killed at operation {at}, power lost {later} later");
-                case.assert_resumes(&again.reboot(0), &what);
+                case.assert_resumes(&restarted.reboot(0), &what);
             }
             sessions += seeds + 8;
             losses += seeds + 7;
@@ -182,16 +183,17 @@ fn interruptions_do_not_change_the_final_files() {
             assert!(case.run(&disk, &limits()).is_err());
             let disk = disk.reboot(at);
             case.assert_resumes(&disk, "power lost");
-            let (ours, theirs) = (contents(&disk), contents(&undisturbed));
+            let (files, expected) = (contents(&disk), contents(&undisturbed));
             let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
                 files.iter().map(|(name, _)| name.clone()).collect()
             };
-            assert_eq!(names(&ours), names(&theirs));
-            assert!(ours == theirs, "the same files hold other bytes");
+            assert_eq!(names(&files), names(&expected));
+            assert!(files == expected, "the same files hold other bytes");
         }
-        let left = contents(&undisturbed);
+        let remaining = contents(&undisturbed);
         assert!(
-            left.iter()
+            remaining
+                .iter()
                 .all(|(name, _)| { name.starts_with("levels-") || name.starts_with("merged-") })
         );
     }

@@ -136,17 +136,17 @@ fn all_stores_agree(case: &StoreCase, random: &mut Random, tally: &mut StoreTall
     let mut expected: Option<StoreResult> = None;
     for store in STORES {
         let folder = tempfile::tempdir().unwrap();
-        let [whole, disturbed] = ["whole", "disturbed"].map(|name| folder.path().join(name));
+        let [undisturbed, disturbed] = ["whole", "disturbed"].map(|name| folder.path().join(name));
         let begun = Instant::now();
-        let (code, printed) = run(case.check(store, &whole));
+        let (code, printed) = run(case.check(store, &undisturbed));
         let time = begun.elapsed();
         if is_memory_rejected(code, &printed) {
             println!("{}, {store}: {printed}", case.name);
             return false;
         }
         assert!(matches!(code, Some(0 | 1)), "{}, {store}: {printed}", case.name);
-        let (found_whole, json) = found(case, &printed, &whole);
-        std::fs::remove_dir_all(&whole).unwrap();
+        let (found_whole, json) = found(case, &printed, &undisturbed);
+        std::fs::remove_dir_all(&undisturbed).unwrap();
         let states = json["states"].as_u64().unwrap();
         assert!(case.states.is_none_or(|it| it == states), "{}, {store}: {states}", case.name);
         let expected = expected.get_or_insert_with(|| found_whole.clone());

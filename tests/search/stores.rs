@@ -225,7 +225,7 @@ impl<'m> FailingModel<'m> {
     }
 
     /// Fails at every successor of `run` in turn, which must report each failure. Runs `again` after each failure.
-    fn fail_at_each<T>(&self, run: impl Fn() -> spill::Result<T>, again: impl Fn()) -> u64 {
+    fn fail_at_each<T>(&self, run: impl Fn() -> spill::Result<T>, repeat: impl Fn()) -> u64 {
         self.fails_at.store(u64::MAX, Ordering::Relaxed);
         self.given.store(0, Ordering::Relaxed);
         assert!(run().is_ok(), "it fails by itself");
@@ -237,7 +237,7 @@ impl<'m> FailingModel<'m> {
                 Ok(_) => panic!("the failure at {at} of {all} was dropped"),
                 Err(error) => assert_eq!(error.to_string(), NO_ANSWER),
             }
-            again();
+            repeat();
         }
         all
     }

@@ -183,15 +183,15 @@ impl TaskDriver<'_> {
 
     /// Runs the tasks of a plan in any order, some repeatedly, and commits the plan.
     fn run_plan(&mut self, plan: &TaskPlan) -> Result<()> {
-        let mut left: Vec<u32> = (0..plan.tasks()).collect();
-        while !left.is_empty() {
-            let task = left.swap_remove(self.random.below(left.len()));
+        let mut pending: Vec<u32> = (0..plan.tasks()).collect();
+        while !pending.is_empty() {
+            let task = pending.swap_remove(self.random.below(pending.len()));
             self.task(plan, task)?;
             if self.random.below(8) == 0 {
                 self.counts.again += 1;
                 self.repeat_task(plan, task)?;
             }
-            if self.random.below(30) == 0 && !self.are_done(plan, &left)? {
+            if self.random.below(30) == 0 && !self.are_done(plan, &pending)? {
                 // A commit before all tasks are done has no effect.
                 assert!(matches!(commit(&*self.disk, &plan.id())?, PlanOutcome::Undone(..)));
             }
@@ -316,8 +316,8 @@ fn compare_with_one_process(
     assert!(levels(&*disk) == levels(&*alone), "{graph:?}");
     // One process can resume the directory, or finds it complete.
     let shared: Arc<dyn Disk> = disk.clone();
-    let mut again = begin_or_resume(graph, &shared, plan, &limits, &control).unwrap();
-    assert_eq!(again.run().unwrap(), expected);
+    let mut resumed = begin_or_resume(graph, &shared, plan, &limits, &control).unwrap();
+    assert_eq!(resumed.run().unwrap(), expected);
     let saved = SavedSearch::load(&*disk).unwrap();
     let known: Vec<String> = saved.files().map(|it| it.to_string()).collect();
     let others = disk.list().unwrap().into_iter().map(|it| it.0);

@@ -85,8 +85,8 @@ impl Crate {
                 arrows.into_iter().map(|(from, to)| (to, from)).collect::<BTreeSet<_>>()
             };
             // The first pass removes parts that lead to no cycle, the second those that no cycle leads to.
-            let left = backwards(in_cycles(backwards(in_cycles(arrows))));
-            let names = left.into_iter().map(|(from, _)| from).collect::<BTreeSet<_>>();
+            let remaining = backwards(in_cycles(backwards(in_cycles(arrows))));
+            let names = remaining.into_iter().map(|(from, _)| from).collect::<BTreeSet<_>>();
             (!names.is_empty()).then(|| (folder.join("/"), names))
         });
         cyclic.collect()

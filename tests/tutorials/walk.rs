@@ -164,8 +164,8 @@ impl Walk<'_> {
         let to = self.home.join(file);
         if to.ends_with("Cargo.toml") {
             // Without a network, only locked versions are available.
-            let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock");
-            std::fs::copy(ours, to.with_file_name("Cargo.lock")).unwrap();
+            let lock_file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock");
+            std::fs::copy(lock_file, to.with_file_name("Cargo.lock")).unwrap();
         }
         std::fs::write(to, text).unwrap();
     }

@@ -142,10 +142,10 @@ fn a_receipt_of_another_plan_is_rejected() {
         // The plan is made again, with the same name.
         let disk = finished.disk.restart();
         disk.remove(&finished.plan_file()).unwrap();
-        let again = next_plan(&disk);
-        assert!(again.id() == finished.plan.id() && again != finished.plan);
+        let repeated = next_plan(&disk);
+        assert!(repeated.id() == finished.plan.id() && repeated != finished.plan);
         assert_eq!(finished.commit_failure(&disk), (0, ReceiptFault::OtherPlan));
-        (0..again.tasks()).for_each(|it| run_task(&disk, &again, it).unwrap());
+        (0..repeated.tasks()).for_each(|it| run_task(&disk, &repeated, it).unwrap());
         assert!(matches!(finished.commit(&disk).unwrap(), PlanOutcome::Done(_)));
         assert_eq!(levels(&disk), finished.levels[1]);
         // A receipt of the previous plan.
