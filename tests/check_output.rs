@@ -425,7 +425,7 @@ fn a_stopped_search_reports_its_violations_without_a_verdict() {
 }
 
 /// A rendezvous, a buffered message, and a process that moves in between.
-const MEET: &str = "chan c = [0] of { byte }; chan back = [1] of { byte };
+const RENDEZVOUS_MODEL: &str = "chan c = [0] of { byte }; chan back = [1] of { byte };
 active proctype Left() { byte x; c!1; back?x; c!2; assert(x == 0) }
 active proctype Middle() { skip; skip }
 active proctype Right() { byte y; c?y; back!y; c?y }
@@ -459,10 +459,10 @@ counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps
     4  c!2 ----------> c?y
     5  assert(x == 0)  |
 ";
-    assert_eq!(run_trace(MEET, &["--msc"]), expected);
+    assert_eq!(run_trace(RENDEZVOUS_MODEL, &["--msc"]), expected);
     let last = expected.lines().enumerate().filter(|(at, _)| !(2..5).contains(at));
     let last: String = last.map(|(_, line)| format!("{line}\n")).collect();
-    assert_eq!(run_trace(MEET, &["--msc", "--last", "2"]), last);
+    assert_eq!(run_trace(RENDEZVOUS_MODEL, &["--msc", "--last", "2"]), last);
 }
 
 #[test]
@@ -500,7 +500,7 @@ active proctype P() {
 }
 
 #[test]
-fn an_ended_process_waits_for_nothing() {
+fn an_ended_process_has_no_waiting_condition() {
     let model = "byte x;
 proctype P() { x == 1 }
 init { run P() }
@@ -534,7 +534,7 @@ active proctype S() { byte mine = 3; do :: one?[2] -> skip :: mine > n + 1 -> sk
 fn trace_selects_last_steps_and_variables() {
     let title = "counterexample in meet.pml: assert: assertion failed in Left: assert(x == 0),
            5 steps\n";
-    let last = run_trace(MEET, &["--last", "2"]);
+    let last = run_trace(RENDEZVOUS_MODEL, &["--last", "2"]);
     assert!(
         last.starts_with(&format!("{title}       3 steps left out\n    3  Left[0]: back?x    ")),
         "{last}"
@@ -543,7 +543,7 @@ fn trace_selects_last_steps_and_variables() {
         last.contains("\n         back = <>\n") && last.contains("\n         Left[0].x = 1\n"),
         "{last}"
     );
-    let only = run_trace(MEET, &["--only", "back,Right[2].y,Right[7].y"]);
+    let only = run_trace(RENDEZVOUS_MODEL, &["--only", "back,Right[2].y,Right[7].y"]);
     let expected = "    0  initial state
          back = <>
          Right[2].y = 0

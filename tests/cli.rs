@@ -603,7 +603,7 @@ liveness \"again\" x = 1;
 }
 
 #[test]
-fn flags_that_leave_nothing_to_check_are_rejected() {
+fn flags_that_exclude_all_checks_are_rejected() {
     let bench = Bench::new();
     bench
         .check(COUNTER, &["--only", "claim"])

@@ -168,7 +168,7 @@ fn is_first(ours: &Explored, message: &str) -> bool {
 
 /// Compares with Rumur: states that violate no invariant, rules fired, and errors of each kind.
 fn murphi(text: &str, ours: &Explored, theirs: &ToolAnswer, folder: &Path) -> Comparison {
-    let counted = ours.as_rumur_counts();
+    let counted = ours.rumur_counts();
     let of = |what: &str| theirs.messages.iter().filter(|it| it.contains(what)).count() as u64;
     let (invariants, deadlocks) = (of("invariant ") + of("invariant&quot;"), of("deadlock"));
     let others = theirs.errors - invariants - deadlocks;

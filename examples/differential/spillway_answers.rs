@@ -94,7 +94,7 @@ impl Explored {
     }
 
     /// Returns the counts of a search that, like Rumur's, does not visit states that violate an invariant.
-    pub fn as_rumur_counts(&self) -> RumurCounts {
+    pub fn rumur_counts(&self) -> RumurCounts {
         let (model, width) = (&self.interp, self.interp.width());
         let (mut seen, mut todo, mut counts) = (HashSet::new(), Vec::new(), RumurCounts::default());
         let mut next = Vec::new();

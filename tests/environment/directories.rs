@@ -162,14 +162,14 @@ fn only_regular_files_count_as_a_changed_model() {
         let file = fs::File::create(place).unwrap();
         file.set_len(3 << 30).unwrap();
     };
-    let as_long = |place: &Path| fs::write(place, " ".repeat(GRID.len())).unwrap();
+    let write_equal_length = |place: &Path| fs::write(place, " ".repeat(GRID.len())).unwrap();
     let plants: [(PlantFile<'_>, bool); 6] = [
         (&pipe, false),
         (&|place| symlink("/dev/zero", place).unwrap(), false),
         (&|place| fs::create_dir(place).unwrap(), false),
         (&|place| symlink("nowhere", place).unwrap(), false),
         (&huge, true),
-        (&as_long, true),
+        (&write_equal_length, true),
     ];
     for (number, (what, is_changed)) in plants.into_iter().enumerate() {
         let _ = fs::remove_dir(&model);

@@ -55,11 +55,11 @@ impl Web {
     fn has_avoiding_run(&self) -> bool {
         let mut remaining = self.reached(|at| !self.marked[at]);
         loop {
-            let goes_on = |&at: &usize| {
+            let can_continue = |&at: &usize| {
                 let next = &self.next[at];
                 next.is_empty() || next.iter().any(|&to| remaining.contains(&usize::from(to)))
             };
-            let next: BTreeSet<usize> = remaining.iter().copied().filter(goes_on).collect();
+            let next: BTreeSet<usize> = remaining.iter().copied().filter(can_continue).collect();
             if next.len() == remaining.len() {
                 return !remaining.is_empty();
             }

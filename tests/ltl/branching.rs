@@ -89,9 +89,9 @@ impl LabelledGraph {
             CtlNode::Always(one) => {
                 let mut remaining = set(one);
                 loop {
-                    let goes_on = |it: usize| next[it].is_empty() || some(&remaining, it);
+                    let can_continue = |it: usize| next[it].is_empty() || some(&remaining, it);
                     let after: Vec<bool> =
-                        nodes.clone().map(|it| remaining[it] && goes_on(it)).collect();
+                        nodes.clone().map(|it| remaining[it] && can_continue(it)).collect();
                     if after == remaining {
                         return remaining;
                     }
@@ -181,8 +181,9 @@ fn random_ctl_formulas_have_the_answers_of_the_set_evaluator() {
             assert_eq!(answer, BranchingAnswer::Holds(holds), "{seed}: {formula:?}");
         }
         let remaining: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
-        let is_ours = |it: &&String| it.starts_with("predecessors") || it.starts_with("region");
-        assert_eq!(remaining.iter().filter(is_ours).count(), 0, "{remaining:?}");
+        let is_temporary =
+            |it: &&String| it.starts_with("predecessors") || it.starts_with("region");
+        assert_eq!(remaining.iter().filter(is_temporary).count(), 0, "{remaining:?}");
     }
     assert!(counts.iter().all(|it| *it > 400), "{counts:?}");
 }

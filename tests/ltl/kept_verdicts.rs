@@ -157,7 +157,7 @@ fn a_cycle_is_reported_with_moving_enabled_and_waiting_processes() {
 
 /// In a deadlock each process waits, and its condition is shown with the values.
 #[test]
-fn a_finite_run_is_reported_with_what_each_process_waits_for() {
+fn a_finite_run_is_reported_with_the_condition_of_each_process() {
     let bench = Bench::of([(
         "ends.pml",
         "byte x = 3; active proctype P() { x > 4; x = 1 }\nltl comes { <> (x == 1) }\n",

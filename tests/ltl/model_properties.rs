@@ -256,8 +256,8 @@ fn spin_replays_trails_with_the_start_of_the_cycle() {
         let cycle = printed.split_once("<<<<<START OF CYCLE>>>>>");
         // A run all of whose continuations violate the property has no cycle.
         assert_eq!(cycle.is_some(), round.is_some(), "{model} {property:?}:\n{printed}");
-        let has_it = |(cycle, round): ((&str, &str), &str)| cycle.1.contains(round);
-        assert!(cycle.zip(round).is_none_or(has_it), "{model} {property:?}:\n{printed}");
+        let has_round = |(cycle, round): ((&str, &str), &str)| cycle.1.contains(round);
+        assert!(cycle.zip(round).is_none_or(has_round), "{model} {property:?}:\n{printed}");
     }
     let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
     bench.assert_rejected(

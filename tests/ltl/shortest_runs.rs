@@ -112,10 +112,10 @@ fn shortened_runs_to_decided_states_are_shortest() {
         let decides = |state: &[u8]| decided_nodes[node(&model, state)];
         let runs = AcceptingRuns { model: &model, accepts: &accepts, decides: Some(&decides) };
         let from_first = steps_from(&graph, 0);
-        let goes_on = |at: usize| {
+        let can_continue = |at: usize| {
             let from = steps_from(&graph, at);
-            let comes_to = |to: usize| to == at || from[to].iter().any(Option::is_some);
-            (0..graph.next.len()).any(|to| comes_to(to) && steps_from(&graph, to)[to][1].is_some())
+            let leads_to = |to: usize| to == at || from[to].iter().any(Option::is_some);
+            (0..graph.next.len()).any(|to| leads_to(to) && steps_from(&graph, to)[to][1].is_some())
         };
         let depth = |at: usize| match at {
             0 => Some(0),
@@ -123,7 +123,7 @@ fn shortened_runs_to_decided_states_are_shortest() {
         };
         let all = (0..graph.next.len()).filter(|&at| decided_nodes[at]);
         let (leads_on, ends): (Vec<usize>, Vec<usize>) =
-            all.filter(|&at| depth(at).is_some()).partition(|&at| goes_on(at));
+            all.filter(|&at| depth(at).is_some()).partition(|&at| can_continue(at));
         dead_ends += u32::from(!ends.is_empty());
         let of_decided = leads_on.into_iter().filter_map(depth).min();
         let least_states = of_decided.map_or(of_loops, |it| it.min(of_loops));

@@ -259,7 +259,7 @@ fn a_fair_search_resumes_after_disk_faults() {
 }
 
 /// Both partners of a rendezvous have no other transition, and repeat it for ever.
-const MEET: &str = "chan c = [0] of { byte }; byte x;
+const RENDEZVOUS_MODEL: &str = "chan c = [0] of { byte }; byte x;
 active proctype S() { do :: c!1 od }
 active proctype R() { do :: c?_ od }
 ";
@@ -337,7 +337,7 @@ system sync;
 
 fn bench() -> Bench {
     Bench::of([
-        ("meet.pml", MEET),
+        ("meet.pml", RENDEZVOUS_MODEL),
         ("sends.pml", SENDS),
         ("receives.pml", RECEIVES),
         ("joined.pml", JOINED),

@@ -27,7 +27,7 @@ invariant \"low\" x < 90;
 ";
 
 /// Three symmetric counters, none of which may reach 150.
-const ALIKE: &str = "type P: scalarset(3);
+const SYMMETRIC_MODEL: &str = "type P: scalarset(3);
 var c: array [P] of 0..150;
 ruleset i: P do
   startstate \"s\" begin for j: P do c[j] := 0; end; end;
@@ -202,7 +202,7 @@ fn each_store_and_memory_has_hunts() {
 
 #[test]
 fn a_path_of_representatives_is_concretised() {
-    let folder = Folder::with("alike.m", ALIKE);
+    let folder = Folder::with("alike.m", SYMMETRIC_MODEL);
     let found = run_json(&folder, &["check", "alike.m", "--reduce", "symmetry"], 1);
     assert_eq!((&found["hunt"]["strategy"], &found["levels"]), (&"dive".into(), &83.into()));
     let steps = found["counterexample"]["steps"].as_array().unwrap();
@@ -212,7 +212,7 @@ fn a_path_of_representatives_is_concretised() {
 }
 
 #[test]
-fn a_hunt_finds_a_lasso_beside_a_large_product() {
+fn a_hunt_finds_a_lasso_in_a_large_product() {
     let folder = Folder::with("lasso.dve", LASSO);
     let args = ["check", "lasso.dve", "--ltl", "[] <> (t == 0)", "--reduce", "none"];
     let found = run_json(&folder, &[&args[..], &["--threads", "1"]].concat(), 1);

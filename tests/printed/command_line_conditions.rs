@@ -126,7 +126,7 @@ fn command_line_conditions_exclude_formulas_of_the_model() {
 }
 
 #[test]
-fn a_configuration_file_sets_what_no_flag_sets() {
+fn flags_override_the_configuration_file() {
     let (name, text, ..) = COUNTERS[0];
     let folder = Folder::with(name, text);
     let write = |text: &str| std::fs::write(folder.path("check.toml"), text).unwrap();

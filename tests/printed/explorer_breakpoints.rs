@@ -114,7 +114,7 @@ fn an_invalid_breakpoint_is_rejected() {
 const RING: &str = "int x; active proctype P() { do :: d_step { x < 30000; x++ } :: d_step { x > -30000; x-- } od }";
 
 #[test]
-fn a_shortest_path_comes_from_the_search_directory() {
+fn shortest_paths_use_the_search_directory() {
     let folder = Folder::with("ring.pml", RING);
     let args = ["check", "ring.pml", "--dir", "d", "--no-dive", "--reduce", "none"];
     assert_eq!(folder.run(&args).code, 0);

@@ -135,7 +135,7 @@ fn heads_beyond_the_limit_are_rejected() {
 fn requests_from_other_sites_are_rejected() {
     let folder = stopped();
     let (child, address) = folder.start_watch_server(&["d"]);
-    let asks = |lines: &str| {
+    let send_lines = |lines: &str| {
         read_answer(send_bytes(&address, format!("GET /1 HTTP/1.1\r\n{lines}\r\n").as_bytes()))
     };
     for (lines, why) in [
@@ -151,13 +151,13 @@ fn requests_from_other_sites_are_rejected() {
             "requests from pages of other sites are rejected\n",
         ),
     ] {
-        let answer = asks(lines);
+        let answer = send_lines(lines);
         assert!(
             answer.starts_with("HTTP/1.1 403 Forbidden\r\n") && answer.ends_with(why),
             "{answer}"
         );
     }
-    let answer = asks("Host: localhost\r\nOrigin: http://localhost\r\n");
+    let answer = send_lines("Host: localhost\r\nOrigin: http://localhost\r\n");
     for header in [
         "Content-Security-Policy: frame-ancestors 'none'",
         "Cross-Origin-Resource-Policy: same-origin",

@@ -86,8 +86,8 @@ fn the_progress_line_fits_a_resized_terminal() {
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut screen = TerminalOutput { terminal: controller, text: String::new() };
-    let is_whole = |line: &str| line.starts_with("0:0") && line.contains("/64 MiB");
-    let wide = screen.wait_for(|line| is_whole(line) && line.contains("frontier 1  "));
+    let is_complete = |line: &str| line.starts_with("0:0") && line.contains("/64 MiB");
+    let wide = screen.wait_for(|line| is_complete(line) && line.contains("frontier 1  "));
     assert!(wide.contains(" states  ") && wide.contains("  level "), "{wide}");
     assert!(wide.contains("/s  ") && wide.contains("  disk "), "{wide}");
     let note = screen.wait_for(|line| line.starts_with("note: "));

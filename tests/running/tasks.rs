@@ -71,7 +71,7 @@ struct Server {
     child: Child,
     out: BufReader<ChildStdout>,
     /// The folder of the files and that of their copies, if the process requests files.
-    asks: Option<[PathBuf; 2]>,
+    folders: Option<[PathBuf; 2]>,
 }
 
 impl Server {
@@ -87,12 +87,12 @@ impl Server {
         Server::start(bench, &args, Some([all, copies]))
     }
 
-    fn start(bench: &Bench, args: &[&str], asks: Option<[PathBuf; 2]>) -> Server {
+    fn start(bench: &Bench, args: &[&str], folders: Option<[PathBuf; 2]>) -> Server {
         let mut command = bench.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        Server { child, out, asks }
+        Server { child, out, folders }
     }
 
     fn ask(&mut self, line: &str) -> Value {
@@ -109,7 +109,7 @@ impl Server {
             self.out.read_line(&mut answer).unwrap();
             let answer: Value =
                 serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
-            match &self.asks {
+            match &self.folders {
                 Some(places) if answer.get("code").is_none() => {
                     say = json!({"done": answer_request(places, &answer)}).to_string().into_bytes();
                 }
@@ -163,7 +163,7 @@ fn answer_request([all, copies]: &[PathBuf; 2], question: &Value) -> bool {
 
 /// One process runs all tasks, plans and commits; other processes resume in between.
 #[test]
-fn a_task_server_answers_as_the_commands_do() {
+fn a_task_server_has_the_answers_of_the_commands() {
     check_server(Server::of);
 }
 
@@ -299,8 +299,8 @@ fn two_drivers_have_the_result_of_one_process() {
     }
     assert_eq!(expected["verdict"], "verified");
     let files = bench.files("d");
-    let is_left = |it: &&String| it.starts_with("plan-") || it.starts_with("receipt-");
-    assert!(!files.iter().any(|it| is_left(&it)), "{files:?}");
+    let is_plan_or_receipt = |it: &&String| it.starts_with("plan-") || it.starts_with("receipt-");
+    assert!(!files.iter().any(|it| is_plan_or_receipt(&it)), "{files:?}");
 }
 
 /// The counterexample is that of a search by one process.

@@ -316,7 +316,7 @@ fn assert_failure_reported(what: &str, failing: &FailingModel, searched: &dyn St
         let disk: std::cell::RefCell<Arc<dyn Disk>> =
             std::cell::RefCell::new(Arc::new(FaultDisk::new()));
         let control = SearchControl::new(Duration::ZERO, None);
-        let go_on = || {
+        let continue_search = || {
             let disk = disk.borrow();
             let (limits, control, storage) = (&limits, &control, &storage);
             let search = StoredSearch { plan, limits, control, storage };
@@ -324,10 +324,10 @@ fn assert_failure_reported(what: &str, failing: &FailingModel, searched: &dyn St
         };
         let anew = || {
             *disk.borrow_mut() = Arc::new(FaultDisk::new());
-            go_on()
+            continue_search()
         };
         let all = failing.fail_at_each(anew, || {
-            assert_same(&go_on().unwrap(), &expected, &storage, what);
+            assert_same(&continue_search().unwrap(), &expected, &storage, what);
         });
         assert!(all > expected.counters.transitions, "{what}: {all}");
         let disk = disk.borrow();

@@ -326,11 +326,11 @@ fn with_figures_of(old: &str, new: &str) -> String {
         rows
     };
     let old = rows(old);
-    let kept = |row: String| {
+    let with_old_figures = |row: String| {
         let same = old.iter().find(|it| masked(it.as_str()) == masked(&row));
         same.filter(|_| row.starts_with("  found ")).cloned().unwrap_or(row)
     };
-    rows(new).into_iter().map(kept).collect()
+    rows(new).into_iter().map(with_old_figures).collect()
 }
 
 /// Whether the output matches the expected lines. `…` in them replaces omitted text.
