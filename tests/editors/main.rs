@@ -17,8 +17,8 @@
 //! | `<- JSON` | a message of the server, in order |
 //! | `exit N` | the end of the input, and the exit code |
 //!
-//! `$DIR` is a folder with the files of `models/`. `cargo test --test editors -- --ignored renew` records the messages of
-//! the server again.
+//! `$DIR` is a folder with the files of `models/`. `cargo test --test editors -- --ignored renew` records the messages
+//! of the server again.
 
 use serde_json::{Value, json};
 use spillway::front::{LANGUAGES, Language};
