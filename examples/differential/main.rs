@@ -9,7 +9,7 @@
 //! interpreter and the oracle in memory. It is compared with the answer of the language's reference tool, if installed.
 //! Then it is compared with Spillway's other ways to compute it (`spillway_answers.rs`). A model on which two answers
 //! differ is reduced and shown with both answers; `--keep` writes it to a folder. Differences that
-//! `docs/reference/languages.md` explains are recognized (`causes.rs`, `claims.rs`) and counted by their cause. The
+//! `docs/reference/languages.md` explains are recognised (`causes.rs`, `claims.rs`) and counted by their cause. The
 //! exit code is 1 if there is any other difference.
 //!
 //! Modules in TLA+ are compared by the values of expressions and by the counts of searches (`tla/`). The variable

@@ -96,7 +96,7 @@ pub fn make_verifier<T>(text: &str, macros: &[&str], folder: &Path) -> Option<To
     }
 }
 
-/// Runs SPIN's verifier for all errors, over the whole state space. The model's graph is not optimized.
+/// Runs SPIN's verifier for all errors, over the whole state space. The model's graph is not optimised.
 pub fn spin(text: &str, folder: &Path) -> ToolOutcome {
     if let Some(failed) = make_verifier(text, &["-DSAFETY", "-DNOREDUCE"], folder) {
         return failed;

@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_this_machine_are_recognized() {
+    fn names_of_this_machine_are_recognised() {
         for host in ["localhost", "Localhost:80", "127.0.0.1:8080", "[::1]:1", "[::1]", "127.1.2.3"]
         {
             assert!(is_of_this_machine(host), "{host}");

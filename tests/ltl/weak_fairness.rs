@@ -284,7 +284,7 @@ const WORKERS: &str = "byte x, n; proctype W() { x = 1; x = 0 }
 active proctype B() { do :: n = 1 - n od }
 init { do :: _nr_pr == 2 -> run W() od }
 ";
-/// A worker that repeats forever, and another process that also does.
+/// A worker that repeats for ever, and another process that also does.
 const WORKER: &str = "byte x, n; proctype W() { do :: x = 1 - x od }
 init { run W(); do :: n = 1 - n od }
 ";
