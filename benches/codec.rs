@@ -1,7 +1,7 @@
-//! The cost of codecs for each state, in CPU time of one core: `cargo bench --bench codec`.
+//! Measures the cost of codecs for each state, in CPU time of one core: `cargo bench --bench codec`.
 //!
-//! The states are those of models of this repository, up to a million, and of a synthetic one of ten bytes. Each codec
-//! encodes them, decodes them, and finds a tenth of them, as candidates, among the blocks of all.
+//! The states are those of models of this repository, up to a million, and of a synthetic model with keys of ten bytes.
+//! Each codec encodes and decodes them. It then finds a tenth of them, as candidates, in the blocks of all states.
 
 #[path = "support/cpu.rs"]
 mod cpu;
@@ -25,7 +25,7 @@ const BATCH_BYTES: usize = 64 << 10;
 
 fn states(model: &dyn StateSpace) -> Vec<u8> {
     let width = model.width();
-    let look = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, _: &_| {
+    let collect_keys = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, _: &_| {
         let format = spill::LevelFormat { width, value_bytes: 0, codec: &Codec::Gaps };
         let levels = search.store().levels().saved().clone();
         let mut all = Vec::new();
@@ -44,7 +44,7 @@ fn states(model: &dyn StateSpace) -> Vec<u8> {
         spill::sort_dedup(width, &mut all, &mut Vec::new());
         all
     };
-    support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
+    support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), collect_keys)
 }
 
 fn segment(disk: &dyn Disk, name: &str, width: usize, keys: &[u8], codec: &Codec) -> Segment {
@@ -121,13 +121,13 @@ fn codecs(criterion: &mut Criterion<CpuTime>) {
             group.bench_function(format!("subtract/{codec_name}"), |bencher| {
                 bencher.iter(|| {
                     let mut subtract = SegmentSubtract::new(segment.clone());
-                    let mut left = 0;
+                    let mut remaining = 0;
                     for batch in candidates.chunks(BATCH_BYTES / width * width) {
                         let mut batch = batch.to_vec();
                         subtract.subtract(&mut batch).unwrap();
-                        left += batch.len();
+                        remaining += batch.len();
                     }
-                    assert_eq!(left, 0);
+                    assert_eq!(remaining, 0);
                 });
             });
         }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How far off the estimates of `spillway status` are (docs/internals/estimate.md).
+"""Measures the errors of the estimates of `spillway status` (docs/internals/estimate.md).
 
     benches/estimate.py SPILLWAY RECORDS MODEL...
 
-Searches each model whole, without reductions, and keeps what it wrote down in RECORDS, where it is taken from the next time.
-Then each search is looked at as it was at a tenth, a quarter and half of its time: what was estimated then, and what came.
+Searches the whole state space of each model, without reductions, and keeps its records in the folder RECORDS.
+Another call uses the kept records. Then the estimates at a tenth, a quarter and half of the time of each search are
+compared with the final numbers.
 """
 
 import json
@@ -16,21 +17,21 @@ import sys
 import tempfile
 
 FRACTIONS = [0.1, 0.25, 0.5]
-LEAST = 1_000_000
+STATES_MIN = 1_000_000
 FLAGS = ["--keep-going", "--reduce", "none", "--threads", "1", "--memory", "512MiB", "--no-trace"]
 
 
-def recorded(spillway, records, model):
-    """What happened in a search of a model, and the files that say what it is; nothing if it does not come to its end."""
+def record_search(spillway, records, model):
+    """Returns the job and the events of a search of a model. Returns None if the search does not end."""
     place = os.path.join(records, model.strip("/").replace("/", "_"))
     if not os.path.exists(place):
         with tempfile.TemporaryDirectory() as folder:
             dir = os.path.join(folder, "d")
-            ran = subprocess.run(
+            output = subprocess.run(
                 [spillway, "check", model, "--dir", dir, "--max-time", "10min", *FLAGS], capture_output=True
             )
-            if ran.returncode not in (0, 1):
-                print(f"{model}: left out: {ran.stderr.decode().strip()[-200:]}", file=sys.stderr)
+            if output.returncode not in (0, 1):
+                print(f"{model}: left out: {output.stderr.decode().strip()[-200:]}", file=sys.stderr)
                 return None
             os.makedirs(place)
             for name in ["job", "events.jsonl"]:
@@ -40,8 +41,8 @@ def recorded(spillway, records, model):
         return job.read(), [json.loads(line) for line in events]
 
 
-def seen(events, seconds):
-    """What had happened after so many seconds, as far as that was told by then, and the last sample."""
+def events_until(events, seconds):
+    """Returns the events that were record_search after this number of seconds, and the last sample."""
     kept, length = [], 0
     for event in events:
         if event["event"] == "progress" and event["seconds"] > seconds:
@@ -52,16 +53,16 @@ def seen(events, seconds):
     return kept[:length], kept[length - 1] if length else None
 
 
-def estimated(spillway, job, events, sample):
-    """What `status` says of a search that is so far."""
-    sitting = events[0]
+def read_estimate(spillway, job, events, sample):
+    """Returns the estimate of `status` for a search with these events."""
+    start = events[0]
     expanded = sample["states"] - sample["frontier"] + min(sample["expanded"], sample["frontier"])
     status = {
         "version": 1,
-        "at": sitting["at"],
+        "at": start["at"],
         "before": 0.0,
-        "budget": sitting["budget"],
-        "threads": sitting["threads"],
+        "budget": start["budget"],
+        "threads": start["threads"],
         "rate": expanded / max(sample["seconds"], 1e-3),
         "now": {name: value for name, value in sample.items() if name != "event"},
         "verdict": None,
@@ -73,25 +74,26 @@ def estimated(spillway, job, events, sample):
             file.writelines(json.dumps(event) + "\n" for event in events)
         with open(os.path.join(dir, "status.json"), "w") as file:
             json.dump(status, file)
-        told = subprocess.run([spillway, "status", dir, "--json"], capture_output=True, check=True)
-    return json.loads(told.stdout)["estimate"]
+        output = subprocess.run([spillway, "status", dir, "--json"], capture_output=True, check=True)
+    return json.loads(output.stdout)["estimate"]
 
 
 def factor(estimate, truth):
-    """By how many times it is off, in the logarithm."""
+    """Returns the logarithm of the factor between an estimate and the true number."""
     return abs(math.log(max(estimate, 1e-9) / max(truth, 1e-9)))
 
 
 def row(fraction, found):
-    """A row of the table: how many searches, of how many nothing was said, and how far off the rest was."""
-    told = [it for it in found if it]
-    cells = [f"{fraction:.0%}", len(found), len(found) - len(told)]
+    """Returns a row of the table: the numbers of searches and of those without an estimate, and the errors."""
+    errors = [it for it in found if it]
+    cells = [f"{fraction:.0%}", len(found), len(found) - len(errors)]
     for name in ["states", "seconds"]:
-        off = [it[name] for it in told]
-        cells += [f"{math.exp(statistics.median(off)):.2f}", f"{math.exp(statistics.quantiles(off, n=10)[8]):.2f}"]
-        cells += [f"{math.exp(max(off)):.1f}"]
-    within = sum(it["within"] for it in told)
-    cells.append(f"{within} of {len(told)}")
+        factors = [it[name] for it in errors]
+        ninth_decile = statistics.quantiles(factors, n=10)[8]
+        cells += [f"{math.exp(statistics.median(factors)):.2f}", f"{math.exp(ninth_decile):.2f}"]
+        cells += [f"{math.exp(max(factors)):.1f}"]
+    within = sum(it["within"] for it in errors)
+    cells.append(f"{within} of {len(errors)}")
     return "| " + " | ".join(str(it) for it in cells) + " |"
 
 
@@ -99,23 +101,23 @@ def main():
     spillway, records, *models = sys.argv[1:]
     all_found = {fraction: [] for fraction in FRACTIONS}
     for model in models:
-        record = recorded(spillway, records, model)
+        record = record_search(spillway, records, model)
         if record is None:
             continue
         job, events = record
         last = [event for event in events if event["event"] == "progress"][-1]
         truth, end = last["states"], last["seconds"]
-        if truth < LEAST:
+        if truth < STATES_MIN:
             continue
         for fraction in FRACTIONS:
-            before, sample = seen(events, fraction * end)
-            told = sample and estimated(spillway, job, before, sample)
-            found = told and {
+            before, sample = events_until(events, fraction * end)
+            estimate = sample and read_estimate(spillway, job, before, sample)
+            found = estimate and {
                 "model": model,
-                "states": factor(told["states"]["about"], truth),
-                # Of all its time, that before included.
-                "seconds": factor(sample["seconds"] + told["seconds_left"]["about"], end),
-                "within": told["states"]["low"] <= truth <= told["states"]["high"],
+                "states": factor(estimate["states"]["about"], truth),
+                # The time of the whole search, including the time before the sample.
+                "seconds": factor(sample["seconds"] + estimate["seconds_left"]["about"], end),
+                "within": estimate["states"]["low"] <= truth <= estimate["states"]["high"],
             }
             all_found[fraction].append(found)
             if found and found["states"] > math.log(4):

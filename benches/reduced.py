@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""What reductions leave of whole searches: states and CPU, over a folder of models.
+"""Compares the states and CPU time of searches with and without reductions, over folders of models.
 
     benches/reduced.py --spillway target/release/spillway [--reduce LIST] [--least N] [--most N] [--plot FILE] FOLDER...
 
-A folder has models and a `reference.tsv`, whose first column is a file and in which a column named `states`
-or `rumur_states` says how many states it has. Each model of at least `--least` and at most `--most` states is searched
-for everything and on beyond violations, with one thread and 64 MiB, whole and by `--reduce LIST` (`auto` if there is none), one
-after the other, `--repeat` times; what counts is the least CPU of each. Prints a table in Markdown, then the quartiles of
-both shares, of all models and of some kinds, the ten models of which least and most is left, and the CPU of all together. Where
-`reference.tsv` has `states_spin_por`, what SPIN leaves by default is a column, too. `--plot` draws the
-shares, each sorted, as SVG. A model that one of both does not read or end within `--seconds` gets a line that
-says so, and counts for nothing.
+A folder has models and a `reference.tsv`. Its first column is the file, and a column named `states` or
+`rumur_states` is the number of states. Each model of at least `--least` and at most `--most` states is searched for
+all violations, with one thread and 64 MiB, without reductions and with `--reduce LIST` (`auto` by default). Both
+searches run one after the other, `--repeat` times, and the least CPU time of each counts.
+
+Prints a table in Markdown. Then it prints the quartiles of the shares of states and of CPU time, for all models and
+for some kinds, the ten models with the least and the greatest shares, and the CPU time of all models together. If
+`reference.tsv` has `states_spin_por`, SPIN's share by default is a column, too. `--plot` draws the sorted shares as
+SVG. A model that one of the searches rejects or does not finish within `--seconds` gets a line with the reason, and
+is not counted.
 """
 
 import argparse
@@ -24,8 +26,8 @@ import sys
 import tempfile
 
 
-def searched(command, seconds):
-    """CPU seconds of a search, and what it says of itself; or why there is nothing to say."""
+def run_search(command, seconds):
+    """Returns the CPU seconds of a search and its result, or None and the reason for a failure."""
     with tempfile.TemporaryFile() as output:
         limit = ["timeout", str(seconds)]
         process = subprocess.Popen([*limit, *command], stdout=output, stderr=subprocess.STDOUT)
@@ -36,16 +38,16 @@ def searched(command, seconds):
         return None, "not finished"
     at = text.find("{")
     try:
-        told, _ = json.JSONDecoder().raw_decode(text[at:]) if at >= 0 else ({}, 0)
+        result, _ = json.JSONDecoder().raw_decode(text[at:]) if at >= 0 else ({}, 0)
     except json.JSONDecodeError:
-        told = {}
-    if "states" not in told:
+        result = {}
+    if "states" not in result:
         return None, text.strip().splitlines()[0][:80] if text.strip() else "no answer"
-    return usage.ru_utime + usage.ru_stime, told
+    return usage.ru_utime + usage.ru_stime, result
 
 
 def models(folder, least, most):
-    """The files of a folder that are large enough and not too large, each with what SPIN leaves of it, if that is known."""
+    """Yields the files of a folder with a number of states in the range, each with SPIN's share of states or None."""
     with open(os.path.join(folder, "reference.tsv"), encoding="utf-8") as table:
         for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
             states = row.get("states") or row.get("rumur_states") or ""
@@ -55,7 +57,7 @@ def models(folder, least, most):
 
 
 def flags(folder, file):
-    """How a model is read as its reference was counted."""
+    """Returns the flags by which a model has the counts of its reference."""
     if file.endswith(".dve"):
         return ["--overflow", "wrap"]
     if "promela" in os.path.normpath(folder).split(os.sep)[-1]:
@@ -64,35 +66,36 @@ def flags(folder, file):
 
 
 def quarters(shares):
-    """The quartiles of some shares, in words."""
+    """Returns the quartiles of selected shares as text."""
     if len(shares) < 2:
         return "too few"
     low, middle, high = statistics.quantiles(shares, n=4)
     return f"{low:.3f}, {middle:.3f}, {high:.3f}"
 
 
-def compared(base, asked):
-    """What a search comes to whole and reduced, each with its CPU; or why that is not known."""
+def compare(base, args):
+    """Returns the CPU seconds and results without and with reductions, or None and the reason for a failure."""
     best = {}
-    for _ in range(asked.repeat):
-        for reduce in ("none", asked.reduce):
-            cpu, told = searched([*base, "--reduce", reduce], asked.seconds)
+    for _ in range(args.repeat):
+        for reduce in ("none", args.reduce):
+            cpu, result = run_search([*base, "--reduce", reduce], args.seconds)
             if cpu is None:
-                return None, told
-            best[reduce] = min(best.get(reduce, (cpu, told)), (cpu, told), key=lambda it: it[0])
-    return best["none"], best[asked.reduce]
+                return None, result
+            best[reduce] = min(best.get(reduce, (cpu, result)), (cpu, result), key=lambda it: it[0])
+    return best["none"], best[args.reduce]
 
 
 class Row:
-    """A model, and what is left of its states and of the CPU time."""
+    """A model with its shares of states and of CPU time."""
 
     def __init__(self, file, spin, whole, reduced):
-        (self.whole, told), (self.reduced, left) = whole, reduced
+        (self.whole, full_result), (self.reduced, reduced_result) = whole, reduced
         self.file, self.spin = file, spin
-        self.states, self.left, self.by = told["states"], left["states"], ", ".join(left["reductions"])
+        self.states, self.left = full_result["states"], reduced_result["states"]
+        self.by = ", ".join(reduced_result["reductions"])
         self.share, self.time = self.left / max(self.states, 1), self.reduced / max(self.whole, 1e-3)
-        # Where the first states violate something the search ends there, and so nothing is chosen.
-        self.is_violated = bool(told["violations"])
+        # If an initial state is a violation, the search ends there, and no reduction is chosen.
+        self.is_violated = bool(full_result["violations"])
 
     def __str__(self):
         spin = "" if self.spin is None else f"{self.spin:.3f}"
@@ -106,8 +109,8 @@ HEAD = """| model | states, whole | reduced | share | SPIN | CPU, whole | reduce
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
-def summed_up(rows):
-    """The quartiles of rows of some kinds, and those of which least and most is left."""
+def print_summary(rows):
+    """Prints the quartiles of rows of selected kinds, and the rows with the least and the greatest shares."""
     kinds = {
         "all": rows,
         "with nothing violated": [row for row in rows if not row.is_violated],
@@ -115,8 +118,9 @@ def summed_up(rows):
         "of which SPIN's share is known": [row for row in rows if row.spin is not None],
     }
     print("\n| models | | states left, quartiles | CPU, quartiles |\n| --- | --- | --- | --- |")
-    for kind, some in kinds.items():
-        print(f"| {kind} | {len(some)} | {quarters([row.share for row in some])} | {quarters([row.time for row in some])} |")
+    for kind, selected in kinds.items():
+        shares, times = quarters([row.share for row in selected]), quarters([row.time for row in selected])
+        print(f"| {kind} | {len(selected)} | {shares} | {times} |")
     print(f"\nSPIN's: {quarters([row.spin for row in rows if row.spin is not None])}")
     whole, reduced = sum(row.whole for row in rows), sum(row.reduced for row in rows)
     print(f"CPU of all: {whole:.1f} s whole, {reduced:.1f} s reduced, {reduced / max(whole, 1e-3):.2f}.")
@@ -161,26 +165,26 @@ def main():
     parser.add_argument("--only", default="", help="models whose name has this in it")
     parser.add_argument("--plot", metavar="FILE", help="where to draw the shares")
     parser.add_argument("folders", nargs="+")
-    asked = parser.parse_args()
+    args = parser.parse_args()
 
     print(HEAD)
     rows = []
-    for folder in asked.folders:
-        for file, spin in models(folder, asked.least, asked.most):
-            if asked.only not in file:
+    for folder in args.folders:
+        for file, spin in models(folder, args.least, args.most):
+            if args.only not in file:
                 continue
-            base = [asked.spillway, "check", os.path.join(folder, file), "--json", "--keep-going"]
+            base = [args.spillway, "check", os.path.join(folder, file), "--json", "--keep-going"]
             base += ["--threads", "1", "--memory", "64MiB", *flags(folder, file)]
-            whole, reduced = compared(base, asked)
+            whole, reduced = compare(base, args)
             if whole is None:
                 print(f"| {file} | {reduced} |", flush=True)
                 continue
             rows.append(Row(file, spin, whole, reduced))
             print(rows[-1], flush=True)
     if rows:
-        summed_up(rows)
-        if asked.plot:
-            plot(rows, asked.plot)
+        print_summary(rows)
+        if args.plot:
+            plot(rows, args.plot)
     return 0
 
 

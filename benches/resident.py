@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""Measures the most memory resident in each phase of a search, against the budget.
+"""Measures the peak of the resident memory in each phase of a search, compared with the budget.
 
     benches/resident.py FOLDER [--spillway PATH] [--models N] [--time S] [--memory SIZE,...]
                         [--only NAME] [--of wide,large] [--store S,...] [--threads N]
 
-FOLDER is searched for models (.dve, .pml, .m). Of these the N widest, by bits of a state, and the N
-largest, by the states that a `reference.tsv` beside them names, are searched (20 each, if not told
-otherwise; with `--of`, only the ones or the others) with each budget: `least`, what `check --memory 0`
-says is the minimum, and sizes such as 64MiB. Each search is
+The models are the files .dve, .pml and .m below FOLDER. The script searches the N widest models, by bits of a
+state, and the N largest models, by the states in a `reference.tsv` of their folder. N is 20 by default. `--of`
+selects one of both sets. Each model is searched with each budget: `least`, the minimum that `check --memory 0`
+reports, and sizes such as 64MiB. Each search has these phases:
 
-    check    for S seconds (20): loading, compiling, the initial states, the search
-    resume   for as long again: loading, reading back what was in memory, the search
-    status   of what it left
-    trace    if something is violated: the way there
+    check    S seconds (20 by default): loading, compiling, the initial states, the search
+    resume   the same time: loading, restoring the data in memory, the search
+    status   on the directory
+    trace    the counterexample, if there is a violation
 
-and of each process the peak of its resident set is taken from the system when it ends (`ru_maxrss`),
-and the one it reports itself. A line says each peak as a share of the budget; above 1.00 the budget is
-not kept, which ends the line with `OVER`, and makes the exit code 1. The last lines are the worst
-shares of each budget.
+The peak of each process is the greater of the system's number at its end (`ru_maxrss`) and the number that it
+reports. A line shows each peak as a share of the budget. A share above 1.00 exceeds the budget: the line ends with
+`OVER`, and the exit code is 1. The last lines are the worst shares of each budget.
 """
 
 import argparse, csv, json, os, pathlib, re, subprocess, sys, tempfile
@@ -27,7 +26,7 @@ SETS = ("wide", "large")
 
 
 def run(args, folder):
-    """The exit code, the output, and the peak of the resident set in bytes."""
+    """Returns the exit code, both outputs, and the peak of the resident set in bytes."""
     with open(folder / "out", "w+") as out, open(folder / "err", "w+") as err:
         process = subprocess.Popen(args, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
@@ -37,7 +36,7 @@ def run(args, folder):
 
 
 def references(folder):
-    """The states of each model that a reference names."""
+    """Returns the number of states of each model in a reference."""
     states = {}
     for table in folder.rglob("reference.tsv"):
         with open(table, newline="") as rows:
@@ -49,14 +48,14 @@ def references(folder):
 
 
 def bits(spillway, model, folder):
-    """The bits of a state, or none if it is not read."""
+    """Returns the bits of a state, or None if the model is rejected."""
     code, out, _, _ = run([spillway, "explain", model], folder)
     found = re.search(r"state of (\d+) bits", out)
     return int(found[1]) if code == 0 and found else None
 
 
-def chosen(args, folder):
-    """The widest and the largest models, each with what it is chosen for."""
+def choose_models(args, folder):
+    """Returns the widest and the largest models, each with the name of its set and its width."""
     states = references(args.folder)
     models = [it for end in ("dve", "pml", "m") for it in sorted(args.folder.rglob(f"*.{end}"))]
     models = [it for it in models if not args.only or args.only in it.name]
@@ -64,15 +63,15 @@ def chosen(args, folder):
     known = [it for it in models if widths[it]]
     widest = sorted(known, key=lambda it: -widths[it])[: args.models]
     largest = sorted(known, key=lambda it: -states.get(it, 0))[: args.models]
-    sets, why = dict(zip(SETS, (widest, largest))), {}
+    sets, kind = dict(zip(SETS, (widest, largest))), {}
     for name in args.of:
         for it in sets[name]:
-            why.setdefault(it, name)
-    return [(it, name, widths[it]) for it, name in why.items()]
+            kind.setdefault(it, name)
+    return [(it, name, widths[it]) for it, name in kind.items()]
 
 
 def set_names(text):
-    """The sets that `--of` names."""
+    """Returns the sets that `--of` names."""
     names = text.split(",")
     for name in names:
         if name not in SETS:
@@ -97,7 +96,7 @@ def least(args, model, store, folder):
 
 
 def measure(args, model, budget, store, folder):
-    """The peaks of the phases, in bytes, each with the one that was reported."""
+    """Returns the peaks of the phases in bytes, or the reason for a failure."""
     peaks = {}
     with tempfile.TemporaryDirectory(dir=args.scratch) as scratch:
         place, given = str(pathlib.Path(scratch) / "d"), ["--memory", f"{budget}B", "--json"]
@@ -112,8 +111,8 @@ def measure(args, model, budget, store, folder):
             code, out, err, peak = run(command, folder)
             if phase == "check" and code == 2:
                 return err.strip().splitlines()[0]
-            told = json.loads(out)["peak_rss_bytes"] if phase in ("check", "resume") and out else 0
-            peaks[phase] = max(peak, told)
+            reported = json.loads(out)["peak_rss_bytes"] if phase in ("check", "resume") and out else 0
+            peaks[phase] = max(peak, reported)
             if phase == "resume" and code == 2:
                 return f"check works, resume does not: {err.strip().splitlines()[0]}"
             if code not in (0, 1, 3):
@@ -137,31 +136,31 @@ def main():
     over, worst = 0, {}
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        for model, why, width in chosen(args, scratch):
+        for model, kind, width in choose_models(args, scratch):
             for size in args.memory.split(","):
                 for store in args.store.split(","):
-                    whole = least(args, model, store, scratch) if size == "least" else bytes_of(size)
-                    name = f"{model.name:32} {why:5} {width:6} bits  {size:6} {store:7}"
-                    if whole is None:
+                    budget = least(args, model, store, scratch) if size == "least" else bytes_of(size)
+                    name = f"{model.name:32} {kind:5} {width:6} bits  {size:6} {store:7}"
+                    if budget is None:
                         print(f"{name} no least budget")
                         continue
-                    peaks = measure(args, model, whole, store, scratch)
+                    peaks = measure(args, model, budget, store, scratch)
                     if isinstance(peaks, str):
                         over += "works" in peaks or "ends" in peaks
-                        print(f"{name} {whole // MIB} MiB: {peaks}", flush=True)
+                        print(f"{name} {budget // MIB} MiB: {peaks}", flush=True)
                         continue
-                    shares = {phase: peak / whole for phase, peak in peaks.items()}
-                    told = "  ".join(f"{phase} {share:.2f}" for phase, share in shares.items())
+                    shares = {phase: peak / budget for phase, peak in peaks.items()}
+                    listed = "  ".join(f"{phase} {share:.2f}" for phase, share in shares.items())
                     exceeds = max(shares.values()) > 1
                     over += exceeds
-                    print(f"{name} {whole // MIB:5} MiB  {told}{'  OVER' if exceeds else ''}", flush=True)
+                    print(f"{name} {budget // MIB:5} MiB  {listed}{'  OVER' if exceeds else ''}", flush=True)
                     for phase, share in shares.items():
-                        key = (size, store, why)
+                        key = (size, store, kind)
                         if share > worst.get(key, {}).get(phase, (0,))[0]:
                             worst.setdefault(key, {})[phase] = (share, model.name)
-    for (size, store, why), phases in worst.items():
-        told = ", ".join(f"{phase} {share:.2f} ({name})" for phase, (share, name) in phases.items())
-        print(f"worst at {size}, {store}, {why} models: {told}")
+    for (size, store, kind), phases in worst.items():
+        listed = ", ".join(f"{phase} {share:.2f} ({name})" for phase, (share, name) in phases.items())
+        print(f"worst at {size}, {store}, {kind} models: {listed}")
     print(f"{over} exceed the budget")
     return 1 if over else 0
 

@@ -1,8 +1,8 @@
-//! Whole searches, and expansion alone, on models of this repository and on synthetic ones: `cargo bench --bench
-//! search`.
+//! Benchmarks of whole searches, and of expansion alone, on models of this repository and on synthetic ones: `cargo
+//! bench --bench search`.
 //!
-//! One iteration explores the whole state space into a temporary directory. The budgets show the cost of little
-//! memory; `docs/measurements/performance.md` has the figures.
+//! One iteration explores the whole state space into a temporary directory. The budgets show the cost of little memory.
+//! `docs/measurements/performance.md` has the figures.
 
 mod support;
 
@@ -16,7 +16,7 @@ use support::{explore, load, successors};
 const MODELS: [(&str, &[(&str, i64)]); 3] =
     [("peterson", &[("N", 4)]), ("philosophers", &[("N", 12)]), ("bakery", &[("N", 4)])];
 
-fn whole(criterion: &mut Criterion) {
+fn whole_searches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("search");
     group.sample_size(10);
     for (name, defines) in MODELS {
@@ -24,8 +24,8 @@ fn whole(criterion: &mut Criterion) {
         let states = explore(&model, 1 << 30, 1).states();
         group.throughput(Throughput::Elements(states));
         for (memory, threads) in [(64, 1), (64, 2), (4096, 1), (4096, 2)] {
-            let what = BenchmarkId::new(name, format!("{memory}MiB/{threads}"));
-            group.bench_function(what, |bencher| {
+            let id = BenchmarkId::new(name, format!("{memory}MiB/{threads}"));
+            group.bench_function(id, |bencher| {
                 bencher.iter(|| explore(&model, memory << 20, threads));
             });
         }
@@ -33,7 +33,7 @@ fn whole(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Measures state spaces of different shapes, whose successors cost next to nothing.
+/// Measures state spaces of different shapes. The cost of their successors is negligible.
 fn shapes(criterion: &mut Criterion) {
     let base = StateSpaceShape { states: 2_000_000, ..StateSpaceShape::default() };
     let shapes = [
@@ -50,8 +50,8 @@ fn shapes(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(shape.states * u64::from(shape.degree)));
         let model = SyntheticStateSpace::new(shape).unwrap();
         for (memory, threads) in [(64, 1), (64, 2), (4096, 2)] {
-            let what = BenchmarkId::new(name, format!("{memory}MiB/{threads}"));
-            group.bench_function(what, |bencher| {
+            let id = BenchmarkId::new(name, format!("{memory}MiB/{threads}"));
+            group.bench_function(id, |bencher| {
                 bencher.iter(|| explore(&model, memory << 20, threads));
             });
         }
@@ -63,7 +63,7 @@ fn expansion(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("expand");
     for (name, defines) in MODELS {
         let model = load(name, defines);
-        let states = some_states(&model);
+        let states = level_of_states(&model);
         group.throughput(Throughput::Elements((states.len() / model.width()) as u64));
         group.bench_function(name, |bencher| {
             bencher.iter(|| successors(&model, &states).len());
@@ -73,7 +73,7 @@ fn expansion(criterion: &mut Criterion) {
 }
 
 /// Returns a level of at least a thousand states.
-fn some_states(model: &Interp) -> Vec<u8> {
+fn level_of_states(model: &Interp) -> Vec<u8> {
     let mut level: Vec<u8> = Vec::new();
     for start in model.starts() {
         if let spillway::model::StepOutcome::Successor(state) = start.outcome {
@@ -87,5 +87,5 @@ fn some_states(model: &Interp) -> Vec<u8> {
     level
 }
 
-criterion_group!(benches, whole, shapes, expansion);
+criterion_group!(benches, whole_searches, shapes, expansion);
 criterion_main!(benches);

@@ -1,10 +1,10 @@
-//! The cost of the operations on keys, for each key: `cargo bench --bench store`.
+//! Measures the cost of the operations on keys, for each key: `cargo bench --bench store`.
 //!
 //! The keys are states of models of this repository, because sorting, compression and merging all depend on how keys
 //! repeat and cluster. The models are Peterson's lock for five processes, a coherence protocol, dining philosophers,
 //! and a synthetic model with keys of ten bytes. The *store* is all states found when there were three million. The
 //! *candidates* are the successors of its largest level, in generated order. `uniform` is random keys, the worst case
-//! for everything.
+//! for all operations.
 
 mod support;
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 const STATES_MAX: u64 = 3_000_000;
 
 /// Keys of one model.
-struct Data {
+struct BenchKeys {
     name: &'static str,
     width: usize,
     /// All states, sorted.
@@ -34,10 +34,12 @@ struct Data {
     levels: Vec<Vec<u8>>,
 }
 
-impl Data {
-    fn of(name: &'static str, model: &dyn StateSpace) -> Data {
+impl BenchKeys {
+    fn of(name: &'static str, model: &dyn StateSpace) -> BenchKeys {
         let width = model.width();
-        let look = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, outcome: &_| {
+        let collect_data = |search: &spillway::search::ExternalSearch,
+                            disk: &dyn Disk,
+                            outcome: &_| {
             let outcome: &spillway::search::SearchOutcome = outcome;
             let saved = search.store().levels().saved().clone();
             let format = spill::LevelFormat { width, value_bytes: 0, codec: &Codec::Gaps };
@@ -49,13 +51,13 @@ impl Data {
             let largest = (0..count).max_by_key(|&level| outcome.levels[level]).unwrap();
             let candidates = support::successors(model, &keys(largest..largest + 1));
             let levels = (largest.saturating_sub(8)..largest).map(|level| keys(level..level + 1));
-            Data { name, width, store: keys(0..count), candidates, levels: levels.collect() }
+            BenchKeys { name, width, store: keys(0..count), candidates, levels: levels.collect() }
         };
-        support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
+        support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), collect_data)
     }
 
     /// Returns random keys.
-    fn uniform(width: usize) -> Data {
+    fn uniform(width: usize) -> BenchKeys {
         let mut x = 0x9E37_79B9_7F4A_7C15_u64;
         let mut keys = vec![7; 1_000_000 * width];
         for key in keys.chunks_exact_mut(width) {
@@ -66,7 +68,7 @@ impl Data {
         }
         let mut store = keys.clone();
         sort_dedup(width, &mut store, &mut Vec::new());
-        Data { name: "uniform", width, store, candidates: keys, levels: Vec::new() }
+        BenchKeys { name: "uniform", width, store, candidates: keys, levels: Vec::new() }
     }
 
     /// Extends the keys to pairs of `width` bytes, if they are shorter.
@@ -95,26 +97,26 @@ impl Data {
 
 fn union<'a>(width: usize, sources: impl Iterator<Item = Box<dyn KeySource + 'a>>) -> Vec<u8> {
     let mut keys = Vec::new();
-    let take = |batch: &[u8]| {
+    let append = |batch: &[u8]| {
         keys.extend_from_slice(batch);
         Ok(())
     };
-    drain(&mut KeyMerge::new(width, sources.collect()), take).unwrap();
+    drain(&mut KeyMerge::new(width, sources.collect()), append).unwrap();
     keys
 }
 
-fn bench(criterion: &mut Criterion) {
+fn store_operations(criterion: &mut Criterion) {
     let synthetic = SyntheticStateSpace::new(StateSpaceShape {
         states: STATES_MAX,
         ..StateSpaceShape::default()
     })
     .unwrap();
     let all = [
-        Data::of("peterson", &support::load("peterson", &[("N", 5)])),
-        Data::of("msi", &support::load("msi", &[("N", 14)])),
-        Data::of("philosophers", &support::load("philosophers", &[("N", 14)])),
-        Data::of("synthetic", &synthetic),
-        Data::uniform(10),
+        BenchKeys::of("peterson", &support::load("peterson", &[("N", 5)])),
+        BenchKeys::of("msi", &support::load("msi", &[("N", 14)])),
+        BenchKeys::of("philosophers", &support::load("philosophers", &[("N", 14)])),
+        BenchKeys::of("synthetic", &synthetic),
+        BenchKeys::uniform(10),
     ];
     let folder = tempfile::tempdir().unwrap();
     let disk = RealDisk::open(folder.path()).unwrap();
@@ -136,7 +138,7 @@ fn bench(criterion: &mut Criterion) {
     }
 }
 
-fn sort(criterion: &mut Criterion, data: &Data) {
+fn sort(criterion: &mut Criterion, data: &BenchKeys) {
     let mut group = criterion.benchmark_group("sort and de-duplicate, per candidate");
     let mut scratch = Vec::new();
     group.sample_size(20).throughput(data.count(&data.candidates));
@@ -149,7 +151,7 @@ fn sort(criterion: &mut Criterion, data: &Data) {
     });
 }
 
-fn blocks(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
+fn blocks(criterion: &mut Criterion, data: &BenchKeys, disk: &RealDisk) {
     let mut group = criterion.benchmark_group("blocks, per key");
     group.sample_size(20).throughput(data.count(&data.store));
     let mut encoder = BlockEncoder::new(data.width);
@@ -173,7 +175,7 @@ fn blocks(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
     });
 }
 
-fn subtraction(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
+fn subtraction(criterion: &mut Criterion, data: &BenchKeys, disk: &RealDisk) {
     let mut group = criterion.benchmark_group("subtract");
     let mut sorted = data.candidates.clone();
     sort_dedup(data.width, &mut sorted, &mut Vec::new());
@@ -207,7 +209,7 @@ fn subtraction(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
     });
 }
 
-fn merge(criterion: &mut Criterion, data: &Data) {
+fn merge(criterion: &mut Criterion, data: &BenchKeys) {
     let mut group = criterion.benchmark_group("merge, per key");
     group.sample_size(20);
     for sets in [2, 8] {
@@ -223,9 +225,9 @@ fn merge(criterion: &mut Criterion, data: &Data) {
     }
 }
 
-/// Measures sorting candidates and settling them in a store with some levels in memory: keys alone, and keys with two
-/// bytes of values, in which each candidate clears one bit in twelve.
-fn settle(criterion: &mut Criterion, data: &Data) {
+/// Measures sorting candidates and settling them in a store with some levels in memory. It measures keys alone, and
+/// keys with two bytes of values, in which each candidate clears one bit in twelve.
+fn settle(criterion: &mut Criterion, data: &BenchKeys) {
     let mut group = criterion.benchmark_group("sort and settle, per candidate");
     group.sample_size(10).throughput(data.count(&data.candidates));
     for values in [None, Some(ValueSpec::new(2, AndOperator))] {
@@ -240,7 +242,7 @@ fn settle(criterion: &mut Criterion, data: &Data) {
                 Some(_) => drop(store.settle_pairs(&candidates, 1, &|| false).unwrap()),
             }
         };
-        let begin = || {
+        let prepare = || {
             let shares = StoreBudget { young: 1 << 30, filter: 0, plain: 0 };
             let store = Store::new(Arc::new(FaultDisk::new()), width, Codec::Gaps, shares);
             let mut store = match &values {
@@ -250,10 +252,10 @@ fn settle(criterion: &mut Criterion, data: &Data) {
             levels.iter().for_each(|level| add(&mut store, level.clone()));
             (store, candidates.clone())
         };
-        let beside = if values.is_some() { "with values" } else { "keys alone" };
-        group.bench_function(format!("{beside}, {}", data.name), |bencher| {
+        let kind = if values.is_some() { "with values" } else { "keys alone" };
+        group.bench_function(format!("{kind}, {}", data.name), |bencher| {
             bencher.iter_batched(
-                begin,
+                prepare,
                 |(mut store, candidates)| {
                     add(&mut store, candidates);
                     store
@@ -264,5 +266,5 @@ fn settle(criterion: &mut Criterion, data: &Data) {
     }
 }
 
-criterion_group!(benches, bench);
+criterion_group!(benches, store_operations);
 criterion_main!(benches);

@@ -63,7 +63,7 @@ struct Settings {
 }
 
 /// The result for a model.
-struct Explored {
+struct ExploredModel {
     outcome: SearchOutcome,
     /// The size of the store, if requested.
     store: String,
@@ -73,7 +73,7 @@ struct Explored {
 #[derive(Default)]
 struct Reference {
     file: String,
-    /// The approximate number of states; compared if `whole`.
+    /// The approximate number of states. It is compared if `whole`.
     states: u64,
     /// Whether the counts are those of the whole state space.
     whole: bool,
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     for reference in references(&settings) {
         let started = Instant::now();
         let (line, agrees) = match explore(&settings, &reference) {
-            Ok(Explored { outcome, store }) => {
+            Ok(ExploredModel { outcome, store }) => {
                 states += outcome.states();
                 transitions += outcome.counters.transitions;
                 let (line, agrees) = compare(&reference, &outcome);
@@ -239,7 +239,7 @@ fn murphi_reference(
     let has_states = |column: &&&str| number(fields, &format!("{column}_states")).is_some();
     let column = match columns.iter().find(has_states) {
         Some(column) => column,
-        // If the tool ended with an error and without counts, there is only the verdict.
+        // If the tool ended with an error and without counts, only the verdict is compared.
         None if verdict("cmurphi") == Some(false) && fields.get("cmurphi_states") == Some(&"") => {
             columns[0]
         }
@@ -257,13 +257,13 @@ fn murphi_reference(
     })
 }
 
-fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Box<dyn Error>> {
-    let beside = settings.folder.join(&reference.file);
-    let above = settings.folder.join("..").join(&reference.file);
-    let path = if beside.is_file() { beside } else { above };
+fn explore(settings: &Settings, reference: &Reference) -> Result<ExploredModel, Box<dyn Error>> {
+    let in_folder = settings.folder.join(&reference.file);
+    let in_parent = settings.folder.join("..").join(&reference.file);
+    let path = if in_folder.is_file() { in_folder } else { in_parent };
     let model = load(&path, settings)?;
     let began = Instant::now();
-    let interp = ordered(model, settings.order.as_deref())?;
+    let interp = with_key_order(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
     let checks = CheckSelection { deadlock: settings.deadlock, ..CheckSelection::default() };
     let limits =
@@ -277,7 +277,7 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Box<d
         None => executor.model(),
     };
     if settings.oracle {
-        return Ok(Explored {
+        return Ok(ExploredModel {
             outcome: memory::search(model, &limits).map_err(|error| error.to_string())?,
             store: String::new(),
         });
@@ -291,7 +291,7 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Box<d
     .map_err(|error| error.to_string())?;
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let control = SearchControl::default();
-    let search = || -> spill::Result<Explored> {
+    let search = || -> spill::Result<ExploredModel> {
         let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
         let disk = Arc::new(MeteredDisk::new(real, None)?);
         let resources = SearchResources { disk: disk.clone(), plan, control: &control };
@@ -304,13 +304,13 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Box<d
                 store(model, &*disk, &search)? + &format!(", order {ordering:.3}s {share:.1}%,")
             }
         };
-        Ok(Explored { outcome, store })
+        Ok(ExploredModel { outcome, store })
     };
     search().map_err(|error| error.to_string().into())
 }
 
 /// Returns the model with the named key order.
-fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, Box<dyn Error>> {
+fn with_key_order(model: Interp, order: Option<&str>) -> Result<Interp, Box<dyn Error>> {
     let fixed = static_order(model.program(), model.layout());
     let order = match order {
         None | Some("declared") => return Ok(model),
@@ -380,7 +380,7 @@ fn load(path: &Path, settings: &Settings) -> Result<Interp, Box<dyn Error>> {
     Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string().into())
 }
 
-/// Returns the results; the reference's number follows each that differs.
+/// Returns the results. The reference's number follows each result that differs.
 fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
     let mut agrees = true;
     let mut field = |name: &str, ours: u64, theirs: Option<u64>| match theirs {

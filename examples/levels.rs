@@ -1,5 +1,5 @@
-//! Prints the levels of a search directory: for each its number, its number of states, and a hash of the states in key
-//! order. The hash depends neither on the search nor on the store.
+//! Prints the levels of a search directory: the number of each level, its number of states, and a hash of the states in
+//! key order. The hash depends neither on the search nor on the store.
 //!
 //! ```sh
 //! cargo run --release --example levels -- DIR
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         eprintln!("error: no search directory is named");
         return ExitCode::from(2);
     };
-    match RealDisk::open(Path::new(&dir)).and_then(|disk| tell(&disk)) {
+    match RealDisk::open(Path::new(&dir)).and_then(|disk| print_levels(&disk)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn tell(disk: &dyn Disk) -> spill::Result<()> {
+fn print_levels(disk: &dyn Disk) -> spill::Result<()> {
     let saved = SavedSearch::load(disk)?;
     let (width, codec) = (saved.width as usize, saved.codec()?.unprojected());
     let format = spill::LevelFormat { width, value_bytes: 0, codec: &codec };

@@ -53,10 +53,10 @@ struct Settings {
 }
 
 impl Settings {
-    /// Returns the partial-order strategies, for searches in which the proviso matters and in which it does not.
-    fn ways(&self, matters: bool) -> impl Iterator<Item = PartialOrderStrategy> {
+    /// Returns the partial-order strategies. If the proviso does not matter to the search, each method has only one.
+    fn strategies(&self, proviso_matters: bool) -> impl Iterator<Item = PartialOrderStrategy> {
         self.methods.iter().flat_map(move |&method| {
-            let is_one = !matters
+            let is_one = !proviso_matters
                 || matches!(method, PartialOrderMethod::Sleep | PartialOrderMethod::LocalSleep);
             let provisos = if is_one { &self.provisos[..1] } else { &self.provisos };
             provisos.iter().map(move |&proviso| PartialOrderStrategy { method, proviso })
@@ -65,27 +65,27 @@ impl Settings {
 }
 
 /// The result of a search.
-struct Came {
+struct SearchResult {
     states: u64,
     transitions: u64,
     /// The violations, with their levels.
     violated: BTreeMap<Violation, u64>,
 }
 
-impl Came {
-    /// Returns the violations with their depths, if depths are preserved; by kind only, if processes are exchanged.
-    fn told(&self, by_kind: bool, depth: bool) -> BTreeSet<(String, Option<u64>)> {
+impl SearchResult {
+    /// Returns the violations: with their depths if `depth`, and only by their kinds if `by_kind`.
+    fn violations(&self, by_kind: bool, depth: bool) -> BTreeSet<(String, Option<u64>)> {
         let kind = |it: &Violation| match it {
             Violation::Property(_) if by_kind => "property".to_owned(),
             Violation::Fault(kind, _) if by_kind => format!("{kind:?}"),
             it => format!("{it:?}"),
         };
-        let mut told: BTreeMap<String, u64> = BTreeMap::new();
+        let mut violations: BTreeMap<String, u64> = BTreeMap::new();
         for (violation, level) in &self.violated {
-            let least = told.entry(kind(violation)).or_insert(*level);
+            let least = violations.entry(kind(violation)).or_insert(*level);
             *least = (*least).min(*level);
         }
-        told.into_iter().map(|(name, level)| (name, depth.then_some(level))).collect()
+        violations.into_iter().map(|(name, level)| (name, depth.then_some(level))).collect()
     }
 }
 
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     let (mut models, mut different) = (0, 0);
     for file in files(&settings) {
         models += 1;
-        let compare = if settings.lists.is_empty() { compared } else { compared_by_lists };
+        let compare = if settings.lists.is_empty() { compare_methods } else { compare_lists };
         match compare(&settings, &file) {
             Ok((line, agrees)) => {
                 different += u32::from(!agrees);
@@ -145,9 +145,9 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
                 let found = CycleProviso::ALL.into_iter().find(|it| it.name() == name);
                 provisos = vec![found.ok_or(format!("there is no proviso `{name}`"))?];
             }
-            "--looking-for" => checks = looking_for(&value()?)?,
-            "--reduce" => lists.push(named(&value()?)?),
-            "--pairs" => lists.extend(pairs(&named(&value()?)?)),
+            "--looking-for" => checks = parse_checks(&value()?)?,
+            "--reduce" => lists.push(parse_reductions(&value()?)?),
+            "--pairs" => lists.extend(pairs(&parse_reductions(&value()?)?)),
             _ => folder = PathBuf::from(arg),
         }
     }
@@ -189,7 +189,7 @@ const REDUCTIONS: [&str; 15] = [
 ];
 
 /// Returns the checks with these names.
-fn looking_for(list: &str) -> Result<CheckSelection, Box<dyn Error>> {
+fn parse_checks(list: &str) -> Result<CheckSelection, Box<dyn Error>> {
     let names: Vec<&str> = list.split(',').collect();
     let known = ["deadlock", "assertions", "invariants", "faults"];
     if let Some(other) = names.iter().find(|it| !known.contains(it)) {
@@ -200,7 +200,7 @@ fn looking_for(list: &str) -> Result<CheckSelection, Box<dyn Error>> {
 }
 
 /// Parses a list of reductions.
-fn named(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
+fn parse_reductions(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let names: Vec<String> = list.split(',').map(str::to_owned).collect();
     match names.iter().find(|it| !REDUCTIONS.contains(&it.as_str())) {
         Some(other) => Err(format!("there is no reduction `{other}`").into()),
@@ -208,7 +208,7 @@ fn named(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
     }
 }
 
-/// Returns each of some reductions, each two, and all.
+/// Returns lists of one reduction, of each two, and of all.
 fn pairs(all: &[String]) -> Vec<Vec<String>> {
     let mut lists: Vec<Vec<String>> = all.iter().map(|it| vec![it.clone()]).collect();
     for (number, one) in all.iter().enumerate() {
@@ -218,7 +218,7 @@ fn pairs(all: &[String]) -> Vec<Vec<String>> {
     lists
 }
 
-/// Returns the reduction plan of a list, for a search with some checks.
+/// Returns the reduction plan of a list, for a search with the settings' checks.
 fn wished(settings: &Settings, list: &[String]) -> ReductionPlan {
     let mut selection = ReductionSelection::of(list.iter().map(String::as_str));
     if let Some(confluence) = selection.get_mut("confluence") {
@@ -269,26 +269,26 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, Box<dyn Error>> {
 
 /// Compares the searches of a model by lists of reductions. Returns its line, and whether all agree. Lists without an
 /// applicable reduction are omitted, and lists with the same applicable reductions share a search.
-fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
+fn compare_lists(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
     let mut model = load(settings, file)?;
     let checks = settings.checks;
     let whole = searched(settings, &model, &checks)?;
     let (mut line, mut agrees) = (format!("{} states", whole.states), true);
     let mut alone = BTreeSet::new();
-    let mut known: BTreeMap<Vec<(String, Option<&str>)>, Came> = BTreeMap::new();
+    let mut known: BTreeMap<Vec<(String, Option<&str>)>, SearchResult> = BTreeMap::new();
     for list in &settings.lists {
         model.wished = wished(settings, list);
         let (used, depth, refused) = {
             let searched = model.searched();
             let stack = searched.stack();
             let refused: Vec<String> = stack.refusals().iter().map(|it| it.name.clone()).collect();
-            let told = stack.summaries(&Default::default()).into_iter();
-            let used: Vec<_> = told.map(|it| (it.name, it.proviso)).collect();
+            let summaries = stack.summaries(&Default::default()).into_iter();
+            let used: Vec<_> = summaries.map(|it| (it.name, it.proviso)).collect();
             (used, stack.preserves().has(PropertyClass::Depth), refused)
         };
         let name = list.join("+");
         if let [_] = list[..] {
-            // Alone it does not apply to the model.
+            // This reduction alone does not apply to the model.
             alone.extend(refused.iter().cloned());
         }
         for refused in refused.iter().filter(|it| !alone.contains(*it)) {
@@ -302,7 +302,7 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
             Entry::Vacant(new) => new.insert(searched(settings, &model, &checks)?),
         };
         let by_kind = list.iter().any(|it| it == "symmetry");
-        let same = reduced.told(by_kind, depth) == whole.told(by_kind, depth);
+        let same = reduced.violations(by_kind, depth) == whole.violations(by_kind, depth);
         let word = if same { "" } else { " DIFFERS" };
         agrees &= same;
         line += &format!("; {name} {}{word}", reduced.states);
@@ -310,8 +310,8 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
     Ok((line, agrees))
 }
 
-/// Compares the searches of a model. Returns its line, and whether all agree.
-fn compared(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
+/// Compares the searches of a model by methods. Returns its line, and whether all agree.
+fn compare_methods(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
     let mut model = load(settings, file)?;
     let none = CheckSelection { deadlock: true, ..CheckSelection::NONE };
     let rounds: &[(&str, CheckSelection)] = match settings.deadlocks {
@@ -326,13 +326,13 @@ fn compared(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn E
             line = format!("{} states, {} transitions", whole.states, whole.transitions);
         }
         line += &format!("; {name}:");
-        for way in settings.ways(*name != "deadlocks") {
-            model = model.with_plan(ReductionPlan::new(way.into(), *checks));
+        for strategy in settings.strategies(*name != "deadlocks") {
+            model = model.with_plan(ReductionPlan::new(strategy.into(), *checks));
             let reduced = searched(settings, &model, checks)?;
             let same = reduced.violated.keys().eq(whole.violated.keys());
             let word = if same { "" } else { " DIFFERS" };
             agrees &= same;
-            let (how, proviso) = (way.method.name(), way.proviso.name());
+            let (how, proviso) = (strategy.method.name(), strategy.proviso.name());
             line += &format!(" {how} {proviso} {}/{}{word}", reduced.states, reduced.transitions);
         }
     }
@@ -343,12 +343,16 @@ fn searched(
     settings: &Settings,
     model: &TextModel,
     checks: &CheckSelection,
-) -> Result<Came, Box<dyn Error>> {
+) -> Result<SearchResult, Box<dyn Error>> {
     let check = Check::of_text(model).checks(*checks).memory(settings.memory << 20).keep_going();
     let found = check.run().map_err(|error| error.to_string())?;
     let outcome = found.outcome();
     let counts = |it: &Violation| checks.selects(&model.interp, *it);
     let found = outcome.findings.iter().map(|(check, found)| (check, found.level));
     let violated = found.filter(|(check, _)| counts(check)).collect();
-    Ok(Came { states: outcome.states(), transitions: outcome.counters.transitions, violated })
+    Ok(SearchResult {
+        states: outcome.states(),
+        transitions: outcome.counters.transitions,
+        violated,
+    })
 }

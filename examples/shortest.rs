@@ -94,11 +94,11 @@ fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
         let known = |action: u32| numbers.actions.get(action as usize).is_some_and(Option::is_some);
         step.actions.iter().filter(|it| known(it.action)).count() as u64
     };
-    Ok((nearest(&model, transitions), nearest(&model, |_| 1)))
+    Ok((least_weight(&model, transitions), least_weight(&model, |_| 1)))
 }
 
-/// Returns the least weight of the steps before an error; the failing transition is not counted.
-fn nearest(model: &Interp, weight: impl Fn(&StepDescription) -> u64) -> Option<u64> {
+/// Returns the least weight of the steps before an error. The failing transition is not counted.
+fn least_weight(model: &Interp, weight: impl Fn(&StepDescription) -> u64) -> Option<u64> {
     let mut known: HashMap<Vec<u8>, u64> = HashMap::new();
     // The states to visit, by distance from the start.
     let mut open: VecDeque<Vec<Vec<u8>>> = VecDeque::from([Vec::new()]);

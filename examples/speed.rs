@@ -90,26 +90,26 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn Error>> {
         for &threads in &settings.threads {
             let base = MemoryPlan::resident();
             let plan = MemoryPlan::new(memory << 20, base, threads, interp.width())?;
-            let look = |model: &dyn StateSpace, search: &ExternalSearch, disk: &dyn Disk| {
+            let inspect = |model: &dyn StateSpace, search: &ExternalSearch, disk: &dyn Disk| {
                 expansion.get_or_insert_with(|| {
                     let mut all = expansion_alone(settings, &interp, model, search, disk);
                     let selective = jit.selective().ok().filter(|_| settings.chosen);
-                    let by_choice = |it: Box<dyn SelectiveStateSpace + '_>| {
+                    let measure_choice = |it: Box<dyn SelectiveStateSpace + '_>| {
                         expansion_by_choice(&*it, model, search, disk)
                     };
-                    all.extend(selective.into_iter().flat_map(by_choice));
+                    all.extend(selective.into_iter().flat_map(measure_choice));
                     all
                 });
             };
-            let took = explore(jit.model(), plan, look)?;
-            took.print(&format!("{memory} MiB, {threads} threads"), yardstick);
+            let cost = explore(jit.model(), plan, inspect)?;
+            cost.print(&format!("{memory} MiB, {threads} threads"), yardstick);
         }
     }
     if settings.interp {
         let memory = settings.budgets[0];
         let plan = MemoryPlan::new(memory << 20, MemoryPlan::resident(), 1, interp.width())?;
-        let took = explore(&interp, plan, |_, _, _| {})?;
-        took.print(&format!("{memory} MiB, 1 threads, interpreted"), yardstick);
+        let cost = explore(&interp, plan, |_, _, _| {})?;
+        cost.print(&format!("{memory} MiB, 1 threads, interpreted"), yardstick);
     }
     for (what, nanoseconds) in expansion.into_iter().flatten() {
         let ratio = nanoseconds / yardstick;
@@ -123,13 +123,13 @@ fn describe(executor: &Executor) -> String {
 }
 
 /// The cost of a search.
-struct Took {
+struct SearchCost {
     outcome: SearchOutcome,
     wall: f64,
     cpu: f64,
 }
 
-impl Took {
+impl SearchCost {
     fn print(&self, what: &str, yardstick: f64) {
         let (states, transitions) = (self.outcome.states(), self.outcome.counters.transitions);
         let each = 1e9 * self.cpu / transitions as f64;
@@ -147,8 +147,8 @@ impl Took {
 fn explore(
     model: &dyn StateSpace,
     plan: MemoryPlan,
-    look: impl FnOnce(&dyn StateSpace, &ExternalSearch, &dyn Disk),
-) -> spill::Result<Took> {
+    inspect: impl FnOnce(&dyn StateSpace, &ExternalSearch, &dyn Disk),
+) -> spill::Result<SearchCost> {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("a temporary directory: {error}"));
     let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(dir.path())?), None)?);
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
@@ -158,11 +158,11 @@ fn explore(
     let mut search = ExternalSearch::begin(model, resources, limits)?;
     let outcome = search.run()?;
     let (wall, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds() - cpu);
-    look(model, &search, &*disk);
-    Ok(Took { outcome, wall, cpu })
+    inspect(model, &search, &*disk);
+    Ok(SearchCost { outcome, wall, cpu })
 }
 
-/// Nanoseconds of CPU time for each transition when every state is expanded once.
+/// Returns the nanoseconds of CPU time for each transition when every state is expanded once.
 fn expansion_alone(
     settings: &Settings,
     interp: &Interp,
@@ -177,7 +177,7 @@ fn expansion_alone(
     each_batch(model.width(), search, disk, |states| {
         for (_, model, seconds, transitions) in &mut executors {
             let mut buffer = Vec::new();
-            let forget = |buffer: &mut Vec<u8>| {
+            let discard = |buffer: &mut Vec<u8>| {
                 buffer.clear();
                 ControlFlow::Continue(())
             };
@@ -187,7 +187,7 @@ fn expansion_alone(
                 model.width(),
                 &mut buffer,
                 32 << 10,
-                forget,
+                discard,
                 run,
             );
             *seconds += cpu_seconds() - began;
@@ -206,12 +206,12 @@ fn expansion_by_choice(
     disk: &dyn Disk,
 ) -> Vec<(&'static str, f64)> {
     let (width, mut sets) = (model.width(), selective.instances().sets());
-    let (mut transitions, mut took) = (0, [0.0; 5]);
-    let forget = |buffer: &mut Vec<u8>| {
+    let (mut transitions, mut cost) = (0, [0.0; 5]);
+    let discard = |buffer: &mut Vec<u8>| {
         buffer.clear();
         ControlFlow::Continue(())
     };
-    // Code is compiled at the first request.
+    // Code is compiled at the first request. This request is not measured.
     sets.clear(0);
     let _ = selective.enabled(&[], &mut sets);
     let _ = LabelledSink::collect(width, &mut Vec::new(), |out| {
@@ -226,13 +226,13 @@ fn expansion_by_choice(
         for states in states.chunks(CHOSEN_STATES * width) {
             let mut buffer = Vec::new();
             let mut run = |run: &mut dyn FnMut(&mut SuccessorSink)| {
-                SuccessorSink::collect_in_batches(width, &mut buffer, 32 << 10, forget, run)
+                SuccessorSink::collect_in_batches(width, &mut buffer, 32 << 10, discard, run)
                     .map_or(0, |it| it.counters.transitions)
             };
             let mut at = cpu_seconds();
             let mut lap = |what: usize| {
                 let now = cpu_seconds();
-                took[what] += now - std::mem::replace(&mut at, now);
+                cost[what] += now - std::mem::replace(&mut at, now);
             };
             transitions += run(&mut |out| model.expand(states, out));
             lap(0);
@@ -243,13 +243,13 @@ fn expansion_by_choice(
             run(&mut |out| selective.check_states(states, &sets, out));
             lap(3);
             let run = |out: &mut LabelledSink| selective.expand_labelled(states, &sets, out);
-            let _ = LabelledSink::collect_in_batches(width, &mut buffer, 32 << 10, forget, run);
+            let _ = LabelledSink::collect_in_batches(width, &mut buffer, 32 << 10, discard, run);
             lap(4);
         }
     });
     let names =
         ["in blocks", "what is enabled", "all of it chosen", "judging", "all of it with labels"];
-    names.into_iter().zip(took.map(|it| 1e9 * it / transitions as f64)).collect()
+    names.into_iter().zip(cost.map(|it| 1e9 * it / transitions as f64)).collect()
 }
 
 /// Visits all states, level by level, in batches.
@@ -289,9 +289,9 @@ fn yardstick() -> f64 {
     }
     let began = cpu_seconds();
     keys.sort_unstable();
-    let took = cpu_seconds() - began;
+    let cost = cpu_seconds() - began;
     assert!(keys.is_sorted());
-    took
+    cost
 }
 
 /// Returns the CPU time of this process in seconds, for all threads, in user and kernel mode.

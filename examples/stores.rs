@@ -33,10 +33,10 @@ use spillway::source::SourceMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-type Failed = Box<dyn std::error::Error>;
+type BoxedError = Box<dyn std::error::Error>;
 
 /// Prints the table of a model, searched with this memory in bytes. Returns whether all counts agree.
-type Table = fn(&dyn StateSpace, u64) -> Result<bool, Failed>;
+type Table = fn(&dyn StateSpace, u64) -> Result<bool, BoxedError>;
 
 /// The counts on which all searches of a model must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +53,15 @@ impl Counts {
     }
 }
 
-fn main() -> Result<ExitCode, Failed> {
-    let (mut memory, mut table, mut models): (_, Table, _) = (256, codecs, Vec::new());
+fn main() -> Result<ExitCode, BoxedError> {
+    let (mut memory, mut table, mut models): (_, Table, _) = (256, compare_codecs, Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--memory" => memory = args.next().ok_or("--memory MIB")?.parse()?,
-            "--comback" => table = combacks,
+            "--comback" => table = compare_caches,
             "--wide" => table = parts,
-            "--grouping" => table = grouping,
+            "--grouping" => table = compare_groupings,
             _ => models.push(arg),
         }
     }
@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode, Failed> {
     Ok(if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn load(described: &str) -> Result<Interp, Failed> {
+fn load(described: &str) -> Result<Interp, BoxedError> {
     let mut parts = described.split(',');
     let file = parts.next().unwrap_or_default();
     let language = Language::from_file_name(file).ok_or("an unknown language")?;
@@ -119,7 +119,7 @@ impl HashTable {
         &self.records[start..self.ends[at]]
     }
 
-    /// Adds a state unless it exists. Returns its number.
+    /// Adds a state unless it is present. Returns its number.
     fn insert(&mut self, state: &[u8]) -> usize {
         if 2 * (self.ends.len() + 1) > self.slots.len() {
             self.grow();
@@ -156,16 +156,16 @@ impl HashTable {
 }
 
 /// One search in memory.
-struct InMemory {
+struct MemorySearch {
     counts: Counts,
     /// The size of the records in bytes.
     bytes: usize,
     /// The number of actions that ComBack would execute without a cache if it looked up each successor when it is
-    /// generated. For each known successor these are as many as there are levels before its own.
+    /// generated. A known successor needs as many actions as there are levels before its own.
     plain_actions: u64,
 }
 
-fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
+fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<MemorySearch> {
     let (records, ends, slots) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = HashTable { codec, records, ends, slots };
     let (mut buffer, mut state) = (Vec::new(), vec![0; model.width()]);
@@ -199,11 +199,11 @@ fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
     }
     let (states, levels) = (begun as u64, first_of_level.len());
     let counts = Counts { states, transitions, levels };
-    Ok(InMemory { counts, bytes: table.records.len(), plain_actions })
+    Ok(MemorySearch { counts, bytes: table.records.len(), plain_actions })
 }
 
 /// One search on disk.
-struct Searched {
+struct DiskSearch {
     counts: Counts,
     seconds: f64,
     /// The parts of the store at the end.
@@ -213,7 +213,7 @@ struct Searched {
     rebuilt: RebuildStats,
 }
 
-impl Searched {
+impl DiskSearch {
     /// Returns the bytes of the parts of these kinds for each state, in memory and on disk.
     fn bytes(&self, kinds: impl Fn(StorePartKind) -> bool) -> [f64; 2] {
         let parts = self.parts.iter().filter(|part| kinds(part.kind));
@@ -233,7 +233,11 @@ impl Searched {
     }
 }
 
-fn on_disk(model: &dyn StateSpace, budget: u64, storage: StateStorage) -> Result<Searched, Failed> {
+fn on_disk(
+    model: &dyn StateSpace,
+    budget: u64,
+    storage: StateStorage,
+) -> Result<DiskSearch, BoxedError> {
     let dir = tempfile::tempdir()?;
     let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(dir.path())?), None)?);
     let plan = MemoryPlan::new(budget, 8 << 20, 1, model.width() + 8)?;
@@ -244,7 +248,7 @@ fn on_disk(model: &dyn StateSpace, budget: u64, storage: StateStorage) -> Result
     let mut search = ExternalSearch::begin_stored(model, resources, limits, storage)?;
     let outcome = search.run()?;
     let seconds = (cpu_seconds() - begun).max(0.01);
-    Ok(Searched {
+    Ok(DiskSearch {
         counts: Counts::of(&outcome),
         seconds,
         parts: search.store().parts(),
@@ -253,7 +257,7 @@ fn on_disk(model: &dyn StateSpace, budget: u64, storage: StateStorage) -> Result
     })
 }
 
-fn codecs(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
+fn compare_codecs(model: &dyn StateSpace, budget: u64) -> Result<bool, BoxedError> {
     let each = [
         ("none", Codec::Raw),
         ("run-length", Codec::Rle),
@@ -268,7 +272,7 @@ fn codecs(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     let (mut expected, mut first, mut agree) = (None, 0.0, true);
     for (what, codec) in each.clone() {
         let begun = cpu_seconds();
-        let InMemory { counts, bytes, .. } = in_memory(model, codec)?;
+        let MemorySearch { counts, bytes, .. } = in_memory(model, codec)?;
         let seconds = (cpu_seconds() - begun).max(0.01);
         agree &= *expected.get_or_insert(counts) == counts;
         first = if what == "none" { seconds } else { first };
@@ -293,7 +297,7 @@ fn codecs(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     Ok(agree)
 }
 
-fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
+fn compare_caches(model: &dyn StateSpace, budget: u64) -> Result<bool, BoxedError> {
     let sorted = on_disk(model, budget, StateStorage::default())?;
     println!("{:?}\n", sorted.counts);
     println!("| cache | B a state | time, grouped | actions | time, not | actions |");
@@ -333,7 +337,7 @@ fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     Ok(agree)
 }
 
-fn grouping(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
+fn compare_groupings(model: &dyn StateSpace, budget: u64) -> Result<bool, BoxedError> {
     let plain = in_memory(model, Codec::Raw)?;
     let cache = StateCacheConfig { kind: CacheKind::None, size: CacheSize::default() };
     let settings = CombackSettings { hash_bits: 32, cache, groups: true };
@@ -344,7 +348,7 @@ fn grouping(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     Ok(grouped.counts == plain.counts)
 }
 
-fn parts(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
+fn parts(model: &dyn StateSpace, budget: u64) -> Result<bool, BoxedError> {
     let sorted = on_disk(model, budget, StateStorage::default())?;
     let found = on_disk(model, budget, StateStorage::Comback(CombackSettings::default()))?;
     println!("{:?}\n", sorted.counts);

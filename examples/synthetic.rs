@@ -77,7 +77,8 @@ fn main() -> ExitCode {
 fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let &Args { states, levels, degree, backward, reach, noise, width, .. } = args;
     let shape = StateSpaceShape { states, levels, degree, backward, reach, noise, width };
-    let model = Owing { model: SyntheticStateSpace::new(shape.clone())?, share: args.owing };
+    let model =
+        ObligationStateSpace { model: SyntheticStateSpace::new(shape.clone())?, share: args.owing };
     let plan =
         MemoryPlan::new(args.memory << 20, MemoryPlan::resident(), args.threads, model.width())
             .map_err(|error| error.to_string())?;
@@ -117,14 +118,14 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(found == states)
 }
 
-/// The state space in which some states report postponed transitions, although all are taken.
-struct Owing {
+/// A state space in which some states report postponed transitions, although all transitions are taken.
+struct ObligationStateSpace {
     model: SyntheticStateSpace,
-    /// The number of these states in a hundred.
+    /// The percentage of these states.
     share: u64,
 }
 
-impl PostponingStateSpace for Owing {
+impl PostponingStateSpace for ObligationStateSpace {
     fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         let (width, mut successors) = (self.width(), Vec::new());
         for (position, state) in states.chunks_exact(width).enumerate() {
@@ -147,7 +148,7 @@ impl PostponingStateSpace for Owing {
     fn expand_postponed(&self, _: &[u8], _: &mut SuccessorSink) {}
 }
 
-impl StateSpace for Owing {
+impl StateSpace for ObligationStateSpace {
     fn width(&self) -> usize {
         self.model.width()
     }

@@ -1,7 +1,7 @@
 //! Tests of the command line: exit codes, messages and bad input.
 
+mod environment;
 mod running;
-mod surroundings;
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ process R { state a; init a; trans a -> a { guard x == 300 and y == 300; effect 
 system async;
 ";
 
-/// States of which most bits never vary, and others only late.
+/// Most bits of its states never vary, and some only late.
 const ROOMY: &str = "int x; int y; int room[16];
 process P { state a; init a; trans a -> a { guard x < 150; effect x = x + 1; },
     a -> a { guard x == 150 and y < 150; effect room[y % 16] = x * y, x = 0, y = y + 1; }; }
@@ -33,18 +33,18 @@ process Q { state a; init a; trans a -> a { guard y > 100; effect room[15] = 1 -
 system async;
 ";
 
-/// Begins in 600,000 states of 53 bytes; one of them leads to a violation in two steps.
+/// 600,000 initial states of 53 bytes. One of them leads to a violation in two steps.
 #[cfg(target_os = "linux")]
-const BEGINNINGS: &str = "type N: 0..599999; var x: N; y: 0..2; wide: array [0..19] of N;
+const MANY_INITIAL_STATES: &str = "type N: 0..599999; var x: N; y: 0..2; wide: array [0..19] of N;
 ruleset i: N do startstate \"s\" begin
   x := i; y := 0; wide[i % 20] := i;
 end; end;
 rule \"go\" y < 2 ==> begin y := y + 1; end;
 invariant \"low\" !(x = 300000 & y = 2);";
 
-/// Two go round by themselves and a third is watched beside the first: steps are put off on circles, and
-/// taken up.
-const LOOSE: &str = "byte x; byte y;
+/// Two processes with cycles, and a third process that is observed together with the first. Transitions are postponed
+/// on cycles, and expanded again.
+const POSTPONING_MODEL: &str = "byte x; byte y;
 process P { state a; init a; trans a -> a { guard x < 20; effect x = x + 1; },
     a -> a { guard x == 20; effect x = 0; }; }
 process Q { state a; init a; trans a -> a { guard y < 30; effect y = y + 1; },
@@ -53,29 +53,29 @@ process R { state a, b; init a; assert b: x < 40; trans a -> b { }, b -> a { }; 
 system async;
 ";
 
-/// A model whose process P has two steps in each state up to a value of x. So a search stores these states.
-fn forked(model: &str, limit: u32) -> String {
+/// The model with two transitions of process P in each state up to a value of x, so that chains store these states.
+fn with_choice(model: &str, limit: u32) -> String {
     let step = format!("trans a -> a {{ guard x < {limit}; effect x = x + 2; }}, a -> a {{");
     model.replacen("trans a -> a {", &step, 1)
 }
 
-/// The grid, with something to be watched: steps of which all but one are put off have to be remembered.
-fn watched() -> String {
+/// The grid with an observed process. Fully expanded states and proviso obligations are needed.
+fn observed_grid() -> String {
     let own = "process R { state a, b; init a; assert b: x == 300;
         trans a -> b { guard x == 300 and y == 300; }, b -> a { effect x = 0, y = 0; }; }";
     GRID.lines().map(|it| if it.starts_with("process R") { own } else { it }).collect()
 }
 
-/// For tests of whole spaces.
-const WHOLE: [&str; 2] = ["--reduce", "none"];
+/// Flags of tests of the whole state space.
+const UNREDUCED: [&str; 2] = ["--reduce", "none"];
 
-/// A place to work in.
+/// A temporary folder for commands.
 struct Bench {
     dir: TempDir,
 }
 
-/// What a command came to.
-struct Ran {
+/// The exit code and output of a command.
+struct CommandOutput {
     code: i32,
     out: String,
     err: String,
@@ -103,13 +103,13 @@ impl Bench {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
-        Ran::from(self.command(args).output().unwrap())
+    fn run(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput::from(self.command(args).output().unwrap())
     }
 
-    /// Runs, and tells the most bytes that were resident in the process, as the system says.
+    /// Runs a command. Also returns the peak of its resident memory in bytes, as the system reports it.
     #[cfg(target_os = "linux")]
-    fn run_watched(&self, args: &[&str]) -> (Ran, u64) {
+    fn run_with_peak_memory(&self, args: &[&str]) -> (CommandOutput, u64) {
         let [out, err] = ["out", "err"].map(|name| std::fs::File::create(self.path(name)).unwrap());
         let mut child = self.command(args).stdout(out).stderr(err).spawn().unwrap();
         let status = format!("/proc/{}/status", child.id());
@@ -126,19 +126,19 @@ impl Bench {
             }
         };
         let [stdout, stderr] = ["out", "err"].map(|name| std::fs::read(self.path(name)).unwrap());
-        (Ran::from(Output { status: code, stdout, stderr }), peak)
+        (CommandOutput::from(Output { status: code, stdout, stderr }), peak)
     }
 
     /// Checks a model given as text.
-    fn check(&self, text: impl AsRef<[u8]>, args: &[&str]) -> Ran {
+    fn check(&self, text: impl AsRef<[u8]>, args: &[&str]) -> CommandOutput {
         let file = self.write("model.dve", text);
         self.run(&[&["check", &file], args].concat())
     }
 
-    /// A search of the grid, stopped in the middle, in the directory `d`.
-    fn stopped(&self) {
-        let ran = self.check(GRID, &["--dir", "d", "--max-states", "20000", "--reduce", "none"]);
-        assert_eq!(ran.code, 3, "{}", ran.err);
+    /// Stops a search of the grid halfway, in the directory `d`.
+    fn stop_grid_search(&self) {
+        let output = self.check(GRID, &["--dir", "d", "--max-states", "20000", "--reduce", "none"]);
+        assert_eq!(output.code, 3, "{}", output.err);
     }
 
     fn files(&self, dir: &str) -> Vec<String> {
@@ -147,32 +147,32 @@ impl Bench {
     }
 }
 
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
+impl From<Output> for CommandOutput {
+    fn from(output: Output) -> CommandOutput {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        let ran = Ran {
+        let output = CommandOutput {
             code: output.status.code().unwrap_or(-1),
             out: text(output.stdout),
             err: text(output.stderr),
         };
-        assert!(!ran.err.contains("panicked"), "{}", ran.err);
-        ran
+        assert!(!output.err.contains("panicked"), "{}", output.err);
+        output
     }
 }
 
-impl Ran {
-    /// Ended with this code, and said all of these on standard error, as one message.
+impl CommandOutput {
+    /// Asserts this exit code, and one message with these words on standard error.
     #[track_caller]
-    fn refused(&self, code: i32, said: &[&str]) {
+    fn assert_rejected(&self, code: i32, messages: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         assert_eq!(self.err.matches("error:").count(), 1, "{}", self.err);
         assert!(self.err.len() < 1500, "{}", self.err);
-        for words in said {
+        for words in messages {
             assert!(self.err.contains(words), "`{words}` is not in:\n{}", self.err);
         }
     }
 
-    /// What was printed, where lines that belong together are one.
+    /// The output, with continuation lines joined.
     fn flat(&self) -> String {
         self.out.replace("\n           ", " ")
     }
@@ -184,25 +184,25 @@ impl Ran {
 }
 
 #[test]
-fn a_verified_model_gives_0_and_its_counts() {
-    let ran = Bench::new().check(COUNTER, &[]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("verified") && ran.out.contains("101 states, 101 transitions"));
+fn a_verified_model_exits_with_0_and_prints_counts() {
+    let output = Bench::new().check(COUNTER, &[]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("verified") && output.out.contains("101 states, 101 transitions"));
 }
 
 #[test]
-fn a_violated_model_gives_1_and_a_counterexample() {
-    let ran = Bench::new().check(COUNTER.replace("x == 100;", "x == 101;"), &[]);
-    assert_eq!(ran.code, 1);
+fn a_violated_model_exits_with_1_and_a_counterexample() {
+    let output = Bench::new().check(COUNTER.replace("x == 100;", "x == 101;"), &[]);
+    assert_eq!(output.code, 1);
     for words in
         ["VIOLATED", "deadlock", "after    100 steps (shortest)", "x: 99 -> 100", "line 3:7"]
     {
-        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+        assert!(output.out.contains(words), "{words}: {}", output.out);
     }
 }
 
 #[test]
-fn where_an_object_is_expected_a_failure_is_one() {
+fn failures_with_json_are_objects() {
     let bench = Bench::new();
     bench.write("model.dve", "byte x = y;");
     for args in [
@@ -212,26 +212,26 @@ fn where_an_object_is_expected_a_failure_is_one() {
         &["status", "absent", "--json"],
         &["trace", "absent", "--json"],
     ] {
-        let ran = bench.run(args);
-        let told = ran.json();
-        assert_eq!((ran.code, &told["exit_code"]), (2, &json!(2)), "{args:?}");
-        assert_eq!(told["error"].as_str().unwrap().trim_end(), ran.err.trim_end(), "{args:?}");
+        let output = bench.run(args);
+        let result = output.json();
+        assert_eq!((output.code, &result["exit_code"]), (2, &json!(2)), "{args:?}");
+        assert_eq!(result["error"].as_str().unwrap().trim_end(), output.err.trim_end(), "{args:?}");
     }
     assert_eq!(bench.run(&["check", "absent.dve"]).out, "");
 }
 
 #[test]
-fn what_is_not_a_model_is_refused() {
+fn files_that_are_no_models_are_rejected() {
     let bench = Bench::new();
-    bench.run(&["check", "absent.dve"]).refused(2, &["absent.dve", "No such file"]);
-    bench.run(&["check", "model"]).refused(2, &["unknown file extension", ".dve"]);
-    bench.run(&["check", "model.txt"]).refused(2, &["unknown file extension", ".dve"]);
+    bench.run(&["check", "absent.dve"]).assert_rejected(2, &["absent.dve", "No such file"]);
+    bench.run(&["check", "model"]).assert_rejected(2, &["unknown file extension", ".dve"]);
+    bench.run(&["check", "model.txt"]).assert_rejected(2, &["unknown file extension", ".dve"]);
     std::fs::create_dir(bench.path("folder.dve")).unwrap();
-    bench.run(&["check", "folder.dve"]).refused(2, &["folder.dve"]);
-    bench.check("", &[]).refused(2, &["empty"]);
-    bench.check(" \n\t\n", &[]).refused(2, &["empty"]);
-    bench.check("// nothing\n", &[]).refused(2, &["model.dve"]);
-    bench.check([0u8, 1, 2, 255, 254], &[]).refused(2, &["not a text file"]);
+    bench.run(&["check", "folder.dve"]).assert_rejected(2, &["folder.dve"]);
+    bench.check("", &[]).assert_rejected(2, &["empty"]);
+    bench.check(" \n\t\n", &[]).assert_rejected(2, &["empty"]);
+    bench.check("// nothing\n", &[]).assert_rejected(2, &["model.dve"]);
+    bench.check([0u8, 1, 2, 255, 254], &[]).assert_rejected(2, &["not a text file"]);
 }
 
 #[test]
@@ -244,16 +244,18 @@ fn ten_megabytes_of_garbage_get_one_message() {
             b" \nabcxyz(){}[];,=<>!?&|+-*/%.0123456789"[(seed >> 24) as usize % 39]
         })
         .collect();
-    bench.check(noise, &[]).refused(2, &["model.dve:1:"]);
+    bench.check(noise, &[]).assert_rejected(2, &["model.dve:1:"]);
     for piece in ["(", "{", "[", "byte ", "x = ", "1 + ", "not ", "/* ", "process P { "] {
-        bench.check(piece.repeat(10_000_000 / piece.len()), &[]).refused(2, &["model.dve:1:"]);
+        bench
+            .check(piece.repeat(10_000_000 / piece.len()), &[])
+            .assert_rejected(2, &["model.dve:1:"]);
     }
     let deep = format!("byte x = {}1{};", "(".repeat(1_000_000), ")".repeat(1_000_000));
-    bench.check(deep, &[]).refused(2, &["model.dve:1:"]);
+    bench.check(deep, &[]).assert_rejected(2, &["model.dve:1:"]);
 }
 
 #[test]
-fn mistakes_in_a_model_are_shown_where_they_are() {
+fn errors_in_a_model_have_a_position() {
     let bench = Bench::new();
     let process = |body: &str| {
         format!("byte x; byte a[3];\nprocess P {{ state p, q; init p;\n{body} }}\nsystem async;\n")
@@ -272,17 +274,17 @@ fn mistakes_in_a_model_are_shown_where_they_are() {
         ("byte x; byte x;\n".into(), &["model.dve:1:", "`x`"]),
         ("byte x = 256;\n".into(), &["model.dve:1:", "255"]),
     ];
-    for (text, said) in cases {
+    for (text, messages) in cases {
         let text = if text.contains("system") { text } else { text + &process("") };
-        let ran = bench.check(&text, &[]);
-        assert_eq!(ran.code, 2, "{text}: {}", ran.err);
-        for words in said {
-            assert!(ran.err.contains(words), "{text}: `{words}` is not in:\n{}", ran.err);
+        let output = bench.check(&text, &[]);
+        assert_eq!(output.code, 2, "{text}: {}", output.err);
+        for words in messages {
+            assert!(output.err.contains(words), "{text}: `{words}` is not in:\n{}", output.err);
         }
     }
     bench
         .check("byte a[2000000000]; process P { state p; init p; } system async;", &[])
-        .refused(2, &["model.dve:1:"]);
+        .assert_rejected(2, &["model.dve:1:"]);
 }
 
 #[test]
@@ -294,23 +296,27 @@ fn run_time_errors_are_violations_with_a_trace() {
              trans p -> q {{ effect {effect}; }}, q -> p {{ }}; }}\nsystem async;\n"
         )
     };
-    for (effect, said) in [
+    for (effect, messages) in [
         ("a[x] = 1", "index is 3"),
         ("x = 7 / (x - 3)", "divided by zero"),
         ("x = 7 % (x - 3)", "divided by zero"),
         ("x = x - 4", "-1 is stored"),
         ("x = 1 << (x + 40)", "shifted by 43"),
     ] {
-        let ran = bench.check(model(effect), &[]);
-        assert_eq!(ran.code, 1, "{effect}: {}", ran.err);
-        assert!(ran.out.contains(said) && ran.out.contains("model.dve:3:"), "{}", ran.out);
+        let output = bench.check(model(effect), &[]);
+        assert_eq!(output.code, 1, "{effect}: {}", output.err);
+        assert!(
+            output.out.contains(messages) && output.out.contains("model.dve:3:"),
+            "{}",
+            output.out
+        );
     }
     let wrapped = bench.check(model("x = x - 4"), &["--overflow", "wrap"]);
     assert_eq!(wrapped.code, 0);
 }
 
 #[test]
-fn a_wrong_command_line_is_refused() {
+fn a_wrong_command_line_is_rejected() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
     for args in [
@@ -324,11 +330,11 @@ fn a_wrong_command_line_is_refused() {
         &["check", "model.dve", "--define", "N"],
         &["check", "model.dve", "--only", "everything"],
     ] {
-        let ran = bench.run(args);
-        ran.refused(2, &[]);
-        assert!(!ran.err.contains("is a flag of"), "{}", ran.err);
+        let output = bench.run(args);
+        output.assert_rejected(2, &[]);
+        assert!(!output.err.contains("is a flag of"), "{}", output.err);
     }
-    for (args, said) in [
+    for (args, messages) in [
         (&["check", "model.dve", "--memory", "64"][..], "64MiB"),
         (&["check", "model.dve", "-a"], "--acceptance"),
         (&["check", "model.dve", "-m10000"], "--memory SIZE"),
@@ -343,9 +349,9 @@ fn a_wrong_command_line_is_refused() {
         (&["check", "model.dve", "-y", "-l"], "--non-progress"),
         (&["model.dve"], "`spillway check model.dve`"),
     ] {
-        bench.run(args).refused(2, &[said]);
+        bench.run(args).assert_rejected(2, &[messages]);
     }
-    bench.run(&["check", "model.dve", "--define", "N=3"]).refused(2, &["`N`"]);
+    bench.run(&["check", "model.dve", "--define", "N=3"]).assert_rejected(2, &["`N`"]);
     bench.write(
         "m.pml",
         "#define SIZE 2\n#ifdef EXTRA\nbyte y;\n#endif\nbyte x; init { do :: x < SIZE -> x++ :: else -> break od }",
@@ -354,7 +360,7 @@ fn a_wrong_command_line_is_refused() {
         "m.m",
         "const size: 2; var x: 0..size; startstate x := 0; end; rule x < size ==> x := x + 1; end;",
     );
-    for (model, define, said) in [
+    for (model, define, messages) in [
         ("m.pml", "SIEZ=3", "did you mean `SIZE`?"),
         ("m.pml", "SAFETY=1", "is nowhere in the model"),
         ("m.pml", "NFAIR=3", "`--fair weak`"),
@@ -363,46 +369,46 @@ fn a_wrong_command_line_is_refused() {
         ("m.m", "siz=3", "did you mean `size`?"),
         ("m.m", "many=3", "its constants are `size`"),
     ] {
-        bench.run(&["check", model, "--define", define]).refused(2, &[said]);
+        bench.run(&["check", model, "--define", define]).assert_rejected(2, &[messages]);
     }
     let bare = "--define NAME without =VALUE is for models in Promela, but";
-    bench.run(&["check", "m.m", "-D", "size"]).refused(2, &[bare, "m.m is in murphi"]);
-    bench.run(&["explain", "model.dve", "-DN"]).refused(2, &[bare, "model.dve is in dve"]);
+    bench.run(&["check", "m.m", "-D", "size"]).assert_rejected(2, &[bare, "m.m is in murphi"]);
+    bench.run(&["explain", "model.dve", "-DN"]).assert_rejected(2, &[bare, "model.dve is in dve"]);
     let text = "--define NAME=VALUE with a VALUE that is no integer is for models in Promela and TLA+, but";
-    bench.run(&["check", "m.m", "-D", "size=many"]).refused(2, &[text, "m.m is in murphi"]);
+    bench.run(&["check", "m.m", "-D", "size=many"]).assert_rejected(2, &[text, "m.m is in murphi"]);
     for (model, define) in
         [("m.pml", "EXTRA=1"), ("m.pml", "EXTRA"), ("m.pml", "SIZE=3"), ("m.m", "size=3")]
     {
-        let ran = bench.run(&["check", model, "--no-deadlock", "--define", define]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
+        let output = bench.run(&["check", model, "--no-deadlock", "--define", define]);
+        assert_eq!(output.code, 0, "{}", output.err);
     }
-    // A name alone has the value 1, also where the model has another.
+    // A name alone has the value 1, even if the model defines another one.
     let states = |define| {
         bench.run(&["check", "m.pml", "--no-deadlock", "--json", "-D", define]).json()["states"]
             .as_u64()
     };
     assert_eq!(states("SIZE"), states("SIZE=1"));
     assert_ne!(states("SIZE"), states("SIZE=2"));
-    // A macro may be any text, and a search that goes on has it still.
+    // A macro may be any text, and a resumed search keeps it.
     assert_eq!(states("SIZE=(1 + x - x) * 3"), states("SIZE=3"));
-    let begun = ["check", "m.pml", "--no-deadlock", "-D", "SIZE=2 + 1", "--dir", "text"];
-    assert_eq!(bench.run(&[&begun[..], &["--max-states", "1"]].concat()).code, 3);
+    let started = ["check", "m.pml", "--no-deadlock", "-D", "SIZE=2 + 1", "--dir", "text"];
+    assert_eq!(bench.run(&[&started[..], &["--max-states", "1"]].concat()).code, 3);
     assert_eq!(
         bench.run(&["resume", "text", "--json"]).json()["states"].as_u64(),
         states("SIZE=3")
     );
-    // What stands in the formula alone is defined for that.
-    let asked = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
-    assert_eq!(bench.run(&asked).code, 0);
+    // A macro may be used by the formula alone.
+    let args = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
+    assert_eq!(bench.run(&args).code, 0);
     assert_eq!(bench.run(&["--help"]).code, 0);
     assert_eq!(bench.run(&["--version"]).code, 0);
 }
 
 #[test]
-fn too_little_memory_is_refused_and_the_minimum_named_is_enough() {
+fn too_little_memory_is_rejected_with_a_sufficient_minimum() {
     let bench = Bench::new();
     bench.write("counter.dve", COUNTER);
-    // Nothing of it is compiled where there is no memory for that, and much where there is.
+    // Little memory means no compilation; enough memory means much compiled code.
     let rule = |number: usize| {
         let (at, next) = (number % 8, (number + 3) % 8);
         format!(
@@ -417,37 +423,38 @@ fn too_little_memory_is_refused_and_the_minimum_named_is_enough() {
     let start = "startstate for i: 0..7 do x[i] := 0; y[i] := 0; end; end;";
     bench.write("rules.m", format!("var {rows};\n{start}\n{rules}"));
     for (file, code) in [("counter.dve", 0), ("rules.m", 3)] {
-        let ran = bench.run(&["check", file, "--memory", "1MiB"]);
-        ran.refused(2, &["the minimum for this model is"]);
-        let minimum = ran.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
-        // What is resident at the start differs a little from run to run.
+        let output = bench.run(&["check", file, "--memory", "1MiB"]);
+        output.assert_rejected(2, &["the minimum for this model is"]);
+        let minimum =
+            output.err.split("model is ").nth(1).unwrap().split_whitespace().next().unwrap();
+        // Resident memory at the start differs a little from run to run.
         let mib: u64 = minimum.trim_end_matches("MiB").parse().unwrap();
         let enough = format!("{}MiB", mib + 1);
         let dir = format!("{file}.search");
         let short = ["--max-time", "1s", "--no-dive", "--dir", &dir];
-        let ran = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
-        assert_eq!(ran.code, code, "{file} in {enough}: {}", ran.err);
+        let output = bench.run(&[&["check", file, "--memory", &enough], &short[..]].concat());
+        assert_eq!(output.code, code, "{file} in {enough}: {}", output.err);
     }
 }
 
-/// What comes and what goes is told by its name: another variable may stand in its line.
+/// Created and removed variables are shown by name: another variable may take the same slot.
 #[test]
-fn processes_that_come_and_go_are_told() {
+fn created_and_ended_processes_are_shown_in_traces() {
     let bench = Bench::new();
     let model = "byte x;
         proctype Q(byte a) { byte own = 5; x = a; assert(x != 2) }
         init { run Q(1); _nr_pr == 1; run Q(2) }";
     bench.write("q.pml", model);
-    let ran = bench.run(&["simulate", "q.pml", "--steps", "20"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = bench.run(&["check", "q.pml"]);
+    let output = bench.run(&["simulate", "q.pml", "--steps", "20"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    let output = bench.run(&["check", "q.pml"]);
     for line in ["Q[1] = line 2:44", "Q[1].own = 5", "Q[1].own: 5, removed", "x: 0 -> 1"] {
-        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+        assert!(output.out.contains(line), "{line}: {}", output.out);
     }
-    let ran = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
-    assert_eq!(ran.code, 1);
-    let told = bench.run(&["trace", "q", "--json"]).json();
-    let steps = told["counterexamples"][0]["steps"].as_array().unwrap().clone();
+    let output = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);
+    assert_eq!(output.code, 1);
+    let result = bench.run(&["trace", "q", "--json"]).json();
+    let steps = result["counterexamples"][0]["steps"].as_array().unwrap().clone();
     let changes = |name: &str| -> Vec<Value> {
         steps.iter().map(|it| it["changes"][name].clone()).filter(|it| !it.is_null()).collect()
     };
@@ -457,18 +464,18 @@ fn processes_that_come_and_go_are_told() {
 }
 
 #[test]
-fn what_is_looked_for_can_be_chosen() {
+fn flags_select_the_kinds_of_violations() {
     let bench = Bench::new();
     let stuck = "byte x; process P { state p, q; init p; assert q: x == 1; trans p -> q { }; } system async;";
     assert_eq!(bench.check(stuck, &["--only", "deadlock"]).code, 1);
     assert_eq!(bench.check(stuck, &["--only", "error,invariant"]).code, 0);
-    let ran = bench.check(stuck, &["--no-deadlock", "--keep-going", "--json"]);
-    assert_eq!((ran.code, &ran.json()["violations"][0]["kind"]), (1, &Value::from("assert")));
+    let output = bench.check(stuck, &["--no-deadlock", "--keep-going", "--json"]);
+    assert_eq!((output.code, &output.json()["violations"][0]["kind"]), (1, &Value::from("assert")));
 }
 
-/// An assertion is one wherever it stands: in a step as well as at a location.
+/// An assertion has the same kind in a step and at a location.
 #[test]
-fn a_failed_assertion_is_an_assertion_in_every_language() {
+fn failed_assertions_are_assertions_in_every_language() {
     let bench = Bench::new();
     let models = [
         ("a.pml", "active proctype P() { assert(false) }"),
@@ -480,40 +487,44 @@ fn a_failed_assertion_is_an_assertion_in_every_language() {
     ];
     for (name, text) in models {
         bench.write(name, text);
-        let ran = bench.run(&["check", name, "--only", "assert"]);
-        assert_eq!(ran.code, 1, "{name}: {}", ran.out);
-        assert!(ran.out.contains("assert: "), "{}", ran.out);
-        assert!(ran.out.contains("  checked  assertions\n"), "{}", ran.out);
-        let ran = bench.run(&["check", name, "--only", "assert", "--json"]);
-        assert_eq!(ran.json()["violations"][0]["kind"], "assert", "{name}");
-        let ran = bench.run(&["check", name, "--only", "error", "--json"]);
-        assert_eq!((ran.code, &ran.json()["violations"]), (0, &serde_json::json!([])), "{name}");
-        assert_eq!(ran.json()["left_out"], serde_json::json!(["deadlocks", "assertions"]));
+        let output = bench.run(&["check", name, "--only", "assert"]);
+        assert_eq!(output.code, 1, "{name}: {}", output.out);
+        assert!(output.out.contains("assert: "), "{}", output.out);
+        assert!(output.out.contains("  checked  assertions\n"), "{}", output.out);
+        let output = bench.run(&["check", name, "--only", "assert", "--json"]);
+        assert_eq!(output.json()["violations"][0]["kind"], "assert", "{name}");
+        let output = bench.run(&["check", name, "--only", "error", "--json"]);
+        assert_eq!(
+            (output.code, &output.json()["violations"]),
+            (0, &serde_json::json!([])),
+            "{name}"
+        );
+        assert_eq!(output.json()["left_out"], serde_json::json!(["deadlocks", "assertions"]));
     }
     let error = "var x: 0..1; startstate x := 0; end; rule true ==> error \"no\"; end;";
     bench.write("e.m", error);
-    let ran = bench.run(&["check", "e.m", "--json"]);
-    assert_eq!(ran.json()["violations"][0]["kind"], "error");
+    let output = bench.run(&["check", "e.m", "--json"]);
+    assert_eq!(output.json()["violations"][0]["kind"], "error");
 }
 
 #[test]
-fn a_verdict_says_what_was_looked_for_and_what_was_not() {
+fn a_verdict_lists_checked_and_unchecked_properties() {
     let bench = Bench::new();
     let clean = bench.check(COUNTER, &[]);
     let words = "verified: every reachable state was visited, no violation was found\n";
     assert!(clean.flat().contains(words), "{}", clean.out);
     assert!(clean.out.contains("  checked  deadlocks, run-time errors\n"), "{}", clean.out);
     assert!(!clean.out.contains("NOT checked") && !clean.out.contains("not checked"));
-    let ran = bench.check(COUNTER, &["--only", "deadlock"]);
+    let output = bench.check(COUNTER, &["--only", "deadlock"]);
     for words in ["  checked  deadlocks\n", "  not checked  run-time errors\n"] {
-        assert!(ran.out.contains(words), "{}", ran.out);
+        assert!(output.out.contains(words), "{}", output.out);
     }
 }
 
-/// What a model asks for and no search looks for stands beside its verdict, with its place: in the
-/// text, in JSON, and when its directory is asked.
+/// Properties of a model that are not checked are listed with the verdict and their position: in the text, in JSON, and
+/// by commands on the directory.
 #[test]
-fn what_a_model_asks_for_and_is_not_looked_for_is_told() {
+fn unchecked_properties_of_a_model_are_listed() {
     let bench = Bench::new();
     let promela = "byte x;
 active proctype P() {
@@ -532,7 +543,7 @@ system async property M;
 cover \"one\" x = 1;
 liveness \"again\" x = 1;
 ";
-    let told = [
+    let cases = [
         (
             "a.pml",
             promela,
@@ -547,7 +558,7 @@ liveness \"again\" x = 1;
         ("a.dve", dve, vec![("property process", "M", 3), ("accepting state", "P.b", 1)]),
         ("a.m", murphi, vec![("liveness", "again", 3)]),
     ];
-    for (name, text, expected) in told {
+    for (name, text, expected) in cases {
         bench.write(name, text);
         let text = bench.run(&["check", name, "--no-deadlock", "--keep-going"]);
         assert_eq!(text.code, 0, "{}{}", text.out, text.err);
@@ -576,8 +587,8 @@ liveness \"again\" x = 1;
                 None => assert_eq!(what, "liveness"),
             }
             for command in ["status", "trace"] {
-                let ran = bench.run(&[command, &dir]);
-                assert!(ran.flat().contains(&words), "{command}: {}", ran.out);
+                let output = bench.run(&[command, &dir]);
+                assert!(output.flat().contains(&words), "{command}: {}", output.out);
             }
         }
         for command in ["status", "trace"] {
@@ -592,74 +603,82 @@ liveness \"again\" x = 1;
 }
 
 #[test]
-fn flags_that_leave_nothing_to_check_are_refused() {
+fn flags_that_exclude_all_checks_are_rejected() {
     let bench = Bench::new();
     bench
         .check(COUNTER, &["--only", "claim"])
-        .refused(2, &["no never claim", "model.dve", "help:"]);
-    bench.check(COUNTER, &["--only", "invariant"]).refused(2, &["no invariant"]);
-    bench.check(COUNTER, &["--only", "assert"]).refused(2, &["no assertion"]);
+        .assert_rejected(2, &["no never claim", "model.dve", "help:"]);
+    bench.check(COUNTER, &["--only", "invariant"]).assert_rejected(2, &["no invariant"]);
+    bench.check(COUNTER, &["--only", "assert"]).assert_rejected(2, &["no assertion"]);
     let both = ["--only", "deadlock", "--no-deadlock"];
-    bench.check(COUNTER, &both).refused(2, &["--no-deadlock", "excludes"]);
+    bench.check(COUNTER, &both).assert_rejected(2, &["--no-deadlock", "excludes"]);
     let claim = "active proctype P() { skip } never c { do :: true od }";
     let file = bench.write("c.pml", claim);
-    let ran = bench.run(&["check", &file, "--only", "deadlock"]);
-    ran.refused(2, &["with the never claim c, deadlocks are not checked"]);
+    let output = bench.run(&["check", &file, "--only", "deadlock"]);
+    output.assert_rejected(2, &["with the never claim c, deadlocks are not checked"]);
 }
 
-/// What is refused leaves nothing behind that the next `resume` would be refused for.
+/// A rejected budget does not change the directory, so the next `resume` is accepted.
 #[test]
-fn a_budget_that_resume_refuses_is_not_kept() {
+fn a_budget_rejected_by_resume_is_not_kept() {
     let bench = Bench::new();
     bench.write("m.dve", "byte x; process P { state a; init a; trans a -> a { guard x < 99; effect x = x + 1; }; } system async;");
     let check =
         ["check", "m.dve", "--dir", "d", "--max-states", "9", "--reduce", "none", "--no-deadlock"];
     assert_eq!(bench.run(&check).code, 3);
-    bench.run(&["resume", "d", "--memory", "1MiB"]).refused(2, &["too small"]);
-    bench.run(&["resume", "d", "--memory", "64MiB", "--threads", "256"]).refused(2, &["too small"]);
+    bench.run(&["resume", "d", "--memory", "1MiB"]).assert_rejected(2, &["too small"]);
+    bench
+        .run(&["resume", "d", "--memory", "64MiB", "--threads", "256"])
+        .assert_rejected(2, &["too small"]);
     assert_eq!(bench.run(&["resume", "d"]).code, 0);
 }
 
-/// What lies behind an error that is not looked for was not visited, and is not said to be.
+/// States after an unchecked error are not visited, and not reported as visited.
 #[test]
-fn steps_that_errors_cut_off_are_counted() {
+fn transitions_cut_off_by_errors_are_counted() {
     let bench = Bench::new();
     let wrong = "byte x; process P { state a, b; init a; trans a -> b { effect x = 300; },
 a -> a { effect x = 1 - x; }; } system async;";
-    // Nobody asks for `x`: reduced, there is one state, with one such step.
+    // No property reads `x`: a reduced search would have one state, with one such transition.
     let flags = ["--only", "deadlock", "--reduce", "none"];
-    let ran = bench.check(wrong, &flags);
-    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    assert!(!ran.out.contains("every reachable state"), "{}", ran.out);
-    assert!(ran.flat().contains("2 steps ended in errors that were not checked"), "{}", ran.out);
+    let output = bench.check(wrong, &flags);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(!output.out.contains("every reachable state"), "{}", output.out);
+    assert!(
+        output.flat().contains("2 steps ended in errors that were not checked"),
+        "{}",
+        output.out
+    );
     let json = bench.check(wrong, &[&flags[..], &["--json"]].concat()).json();
     assert_eq!(json["steps_cut_off"], 2);
-    let asked = "byte x; byte z; process P { state a; init a; assert a: 1 / z == 1;
+    let failing_property = "byte x; byte z; process P { state a; init a; assert a: 1 / z == 1;
 trans a -> a { }; } system async;";
-    let ran = bench.check(asked, &["--only", "assert"]);
-    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    assert!(!ran.out.contains("verified"), "{}", ran.out);
+    let output = bench.check(failing_property, &["--only", "assert"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(!output.out.contains("verified"), "{}", output.out);
     assert!(
-        ran.out.contains("in 1 state, the evaluation of a property ended in an unchecked error"),
+        output.out.contains("in 1 state, the evaluation of a property ended in an unchecked error"),
         "{}",
-        ran.out
+        output.out
     );
-    // An assertion stops its step in Murphi, and not in Promela.
+    // A failed assertion ends its step in Murphi, and not in Promela.
     let murphi = "var x: 0..1; startstate x := 0; end; rule true ==> assert x = 1; end;";
     let promela = "active proctype P() { assert(false) }";
     for (file, text, cut_off) in [("c.m", murphi, 1), ("c.pml", promela, 0)] {
         bench.write(file, text);
-        let ran = bench.run(&["check", file, "--only", "error", "--json"]);
-        assert_eq!(ran.json()["steps_cut_off"], cut_off, "{file}");
+        let output = bench.run(&["check", file, "--only", "error", "--json"]);
+        assert_eq!(output.json()["steps_cut_off"], cut_off, "{file}");
     }
 }
 
 #[test]
-fn actions_are_counted_over_all_sittings_or_in_none() {
+fn coverage_counts_all_sessions_or_none() {
     let bench = Bench::new();
-    let whole = bench.check(COUNTER, &["--reduce", "none", "--json"]).json();
-    assert_eq!(whole["coverage"]["actions"][0]["taken"], 100);
-    for (flags, counted) in [(&[][..], &whole["coverage"]), (&["--no-coverage"], &Value::Null)] {
+    let uninterrupted = bench.check(COUNTER, &["--reduce", "none", "--json"]).json();
+    assert_eq!(uninterrupted["coverage"]["actions"][0]["taken"], 100);
+    for (flags, counted) in
+        [(&[][..], &uninterrupted["coverage"]), (&["--no-coverage"], &Value::Null)]
+    {
         let stopped = ["--reduce", "none", "--dir", "d", "--max-states", "40"];
         assert_eq!(bench.check(COUNTER, &[&stopped[..], flags].concat()).code, 3);
         assert_eq!(&bench.run(&["resume", "d", "--json"]).json()["coverage"], counted);
@@ -668,10 +687,10 @@ fn actions_are_counted_over_all_sittings_or_in_none() {
 }
 
 #[test]
-fn json_has_the_documented_fields_and_nothing_else_is_printed() {
+fn json_has_exactly_the_documented_members() {
     let bench = Bench::new();
-    let ran = bench.check(COUNTER, &["--json", "--dir", "d"]);
-    assert_eq!(ran.err, "");
+    let output = bench.check(COUNTER, &["--json", "--dir", "d"]);
+    assert_eq!(output.err, "");
     let keys = [
         "model",
         "language",
@@ -717,9 +736,9 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "warnings",
         "dir",
     ];
-    let more = [&["counterexample"][..], &running::GOING];
-    let told = [ran.json(), bench.run(&["status", "d", "--json"]).json()];
-    for (json, more) in told.iter().zip(more) {
+    let more = [&["counterexample"][..], &running::STATUS_MEMBERS];
+    let results = [output.json(), bench.run(&["status", "d", "--json"]).json()];
+    for (json, more) in results.iter().zip(more) {
         let object = json.as_object().unwrap();
         assert_eq!(object.len(), keys.len() + more.len());
         assert!(more.iter().all(|key| object.contains_key(*key)), "{json}");
@@ -730,50 +749,50 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
 }
 
 #[test]
-fn a_stopped_search_gives_3_and_resumes_to_the_same_counts() {
+fn a_stopped_search_exits_with_3_and_resumes_to_the_same_counts() {
     let bench = Bench::new();
     for (model, stop) in [
         (GRID, ["--max-states", "1000"]),
         (GRID, ["--max-time", "0s"]),
         (ROOMY, ["--max-states", "3000"]),
     ] {
-        let whole = bench.check(model, &["--json", "--reduce", "none"]).json();
-        let ran = bench.check(model, &[&["--dir", "d"], &stop[..], &WHOLE].concat());
-        assert_eq!(ran.code, 3, "{}", ran.err);
-        assert!(ran.err.contains("spillway resume d"));
-        let ran = bench.run(&["resume", "d", "--json"]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let json = ran.json();
+        let uninterrupted = bench.check(model, &["--json", "--reduce", "none"]).json();
+        let output = bench.check(model, &[&["--dir", "d"], &stop[..], &UNREDUCED].concat());
+        assert_eq!(output.code, 3, "{}", output.err);
+        assert!(output.err.contains("spillway resume d"));
+        let output = bench.run(&["resume", "d", "--json"]);
+        assert_eq!(output.code, 0, "{}", output.err);
+        let json = output.json();
         for key in ["verdict", "states", "transitions", "levels", "deadlocks", "violations"] {
-            assert_eq!(json[key], whole[key]);
+            assert_eq!(json[key], uninterrupted[key]);
         }
-        // After the verdict, resuming tells it again.
+        // `resume` of a complete search prints its verdict.
         assert_eq!(bench.run(&["resume", "d"]).code, 0);
         std::fs::remove_dir_all(bench.path("d")).unwrap();
     }
 }
 
 #[test]
-fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
+fn postponing_searches_have_the_same_counts_for_all_threads_memory_and_stops() {
     let bench = Bench::new();
     let keys = ["verdict", "states", "transitions", "levels", "deadlocks", "reductions"];
     let more = ["states_partly_expanded", "states_expanded_again"];
     let counts = |json: &Value| keys.iter().chain(&more).map(|key| json[key].clone()).collect();
     for method in ["local", "overman", "stubborn"] {
         let way = ["--por", method, "-X", "por-proviso=levels"];
-        let whole = bench.check(LOOSE, &[&way[..], &["--json"]].concat()).json();
-        let expected: Vec<Value> = counts(&whole);
-        let count = |key: &str| whole[key].as_u64().unwrap();
-        assert!(count("states_expanded_again") > 0, "{whole}");
-        // The whole space has more.
-        assert!(count("transitions") < 3 * count("states"), "{whole}");
+        let uninterrupted = bench.check(POSTPONING_MODEL, &[&way[..], &["--json"]].concat()).json();
+        let expected: Vec<Value> = counts(&uninterrupted);
+        let count = |key: &str| uninterrupted[key].as_u64().unwrap();
+        assert!(count("states_expanded_again") > 0, "{uninterrupted}");
+        // The whole state space has more transitions.
+        assert!(count("transitions") < 3 * count("states"), "{uninterrupted}");
         for (threads, memory) in [("1", "64MiB"), ("2", "64MiB"), ("2", "1GiB")] {
             let how = ["--threads", threads, "--memory", memory];
             let args = [&way[..], &["--json"], &how[..]].concat();
-            assert_eq!(counts(&bench.check(LOOSE, &args).json()), expected, "{how:?}");
+            assert_eq!(counts(&bench.check(POSTPONING_MODEL, &args).json()), expected, "{how:?}");
             for stop in [["--max-states", "70"], ["--max-states", "600"], ["--max-time", "0s"]] {
                 let args = [&way[..], &["--dir", "d"], &how[..], &stop].concat();
-                assert_eq!(bench.check(LOOSE, &args).code, 3, "{how:?} {stop:?}");
+                assert_eq!(bench.check(POSTPONING_MODEL, &args).code, 3, "{how:?} {stop:?}");
                 let resumed = bench.run(&["resume", "d", "--json", "--threads", "1"]);
                 assert_eq!(counts(&resumed.json()), expected, "{how:?} {stop:?}");
                 std::fs::remove_dir_all(bench.path("d")).unwrap();
@@ -782,19 +801,19 @@ fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
     }
 }
 
-/// Where nothing is said, the first states decide whether partial order is on; a line says so, and why.
+/// By default a pilot search decides whether partial order is applied. The report contains the decision and the reason.
 #[test]
-fn what_reduces_a_search_and_what_does_not_is_told() {
+fn applied_and_omitted_reductions_are_reported() {
     let bench = Bench::new();
-    let whole = bench.check(watched(), &["--json", "--keep-going"]).json();
-    assert_eq!((&whole["reductions"], &whole["not_reduced"]), (&json!([]), &json!([])));
+    let full_search = bench.check(observed_grid(), &["--json", "--keep-going"]).json();
+    assert_eq!((&full_search["reductions"], &full_search["not_reduced"]), (&json!([]), &json!([])));
     assert_eq!(
-        whole["states"],
-        bench.check(watched(), &["--json", "--reduce", "none"]).json()["states"]
+        full_search["states"],
+        bench.check(observed_grid(), &["--json", "--reduce", "none"]).json()["states"]
     );
     let by = |proviso| {
         let flags = ["--reduce", "por", "-X", &format!("por-proviso={proviso}"), "--json"];
-        bench.check(watched(), &flags).json()
+        bench.check(observed_grid(), &flags).json()
     };
     let (levels, order) = (by("levels"), by("static"));
     assert_eq!(levels["reduced"][0]["proviso"], "obligations");
@@ -802,15 +821,15 @@ fn what_reduces_a_search_and_what_does_not_is_told() {
     assert_eq!(order["states_expanded_again"], 0);
     let states = levels["states"].as_u64().min(order["states"].as_u64());
     for flags in [&[][..], &["--reduce", "auto"], &["--reduce", "auto", "--keep-going"]] {
-        let found = bench.check(watched(), &[&["--json"], flags].concat()).json();
+        let found = bench.check(observed_grid(), &[&["--json"], flags].concat()).json();
         assert_eq!(found["reductions"], json!(["partial order conditional"]), "{flags:?}");
         assert_eq!(found["reduced"][0]["proviso"], "static order and chains");
         assert!(found["states"].as_u64() < states, "chains store fewer than both");
         assert_eq!(found["not_reduced"], json!([]));
-        assert!(found["states"].as_u64() < whole["states"].as_u64(), "{found}");
+        assert!(found["states"].as_u64() < full_search["states"].as_u64(), "{found}");
     }
-    let ran = bench.check(watched(), &["--only", "deadlock"]);
-    let flat = ran.flat();
+    let output = bench.check(observed_grid(), &["--only", "deadlock"]);
+    let flat = output.flat();
     let line = flat.lines().find(|line| line.starts_with("  reduced  by")).unwrap();
     for words in [
         "partial order conditional, which preserves deadlocks",
@@ -819,12 +838,12 @@ fn what_reduces_a_search_and_what_does_not_is_told() {
     ] {
         assert!(line.contains(words), "{words}: {line}");
     }
-    let ran = bench.check(COUNTER, &["--dir", "d", "--verbose"]);
+    let output = bench.check(COUNTER, &["--dir", "d", "--verbose"]);
     let line = "  not reduced  by partial order conditional: there are only 101 states\n";
-    assert!(ran.out.contains(line) && ran.err.is_empty(), "{}{}", ran.out, ran.err);
+    assert!(output.out.contains(line) && output.err.is_empty(), "{}{}", output.out, output.err);
     assert!(!bench.run(&["resume", "d"]).out.contains("not reduced"));
-    for again in [bench.run(&["status", "d"]), bench.run(&["resume", "d", "-v"])] {
-        assert!(again.out.contains(line), "{}", again.out);
+    for output in [bench.run(&["status", "d"]), bench.run(&["resume", "d", "-v"])] {
+        assert!(output.out.contains(line), "{}", output.out);
     }
     let json = bench.run(&["status", "d", "--json"]).json();
     let why = "there are only 101 states";
@@ -832,22 +851,22 @@ fn what_reduces_a_search_and_what_does_not_is_told() {
 }
 
 #[test]
-fn a_search_keeps_the_reduction_that_it_began_with() {
+fn a_resumed_search_keeps_its_reductions() {
     let bench = Bench::new();
     let counts = |json: &Value| {
         ["verdict", "states", "transitions", "levels", "reductions", "not_reduced"]
             .map(|key| json[key].clone())
     };
     for (model, on) in [
-        (&forked(&watched(), 299), "partial order conditional"),
-        (&forked(ROOMY, 149), "dead variables"),
+        (&with_choice(&observed_grid(), 299), "partial order conditional"),
+        (&with_choice(ROOMY, 149), "dead variables"),
     ] {
         let expected = bench.check(model, &["--json"]).json();
         assert_eq!(expected["reductions"], json!([on]));
         for stop in [["--max-states", "200"], ["--max-time", "0s"]] {
             assert_eq!(bench.check(model, &[&["--dir", "d"], &stop[..]].concat()).code, 3);
             assert_eq!(bench.run(&["status", "d"]).code, 0);
-            // It is not decided in no time.
+            // No time suffices for the decision.
             if stop[0] == "--max-time" {
                 assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
             }
@@ -859,9 +878,9 @@ fn a_search_keeps_the_reduction_that_it_began_with() {
     }
 }
 
-/// What `explain --reductions` says of this model is in `tests/printed/screens/explained.md`.
+/// `tests/printed/screens/explained.md` shows the output of `explain --reductions` for this model.
 #[test]
-fn reductions_are_left_out_with_a_reason() {
+fn reductions_are_omitted_with_a_reason() {
     let bench = Bench::new();
     let text = "process P { byte x; state a, b; init a;
   trans a -> b { effect x = 1; }, a -> b { effect x = 2; }, b -> a { guard x < 5; }; }
@@ -872,43 +891,54 @@ system async;";
     assert_eq!((&found["states"], &found["reductions"]), (&json!(2), &both));
     let all = bench.run(&["check", "m.dve", "--json", "--keep-going"]).json();
     assert_eq!((&all["states"], &all["reductions"]), (&json!(5), &json!([])));
-    let ran = bench.run(&["check", "m.dve", "--reduce", "dead,symmetry"]);
+    let output = bench.run(&["check", "m.dve", "--reduce", "dead,symmetry"]);
     let why = "warning: symmetry is not applied: nothing in the model is symmetric\n";
-    assert!(ran.err.contains(why) && !ran.err.contains("dead is left out"), "{}", ran.err);
-    let ran = bench.check(COUNTER, &["--reduce", "dead"]);
-    assert!(ran.err.contains("warning: dead is not applied: no variable"), "{}", ran.err);
+    assert!(output.err.contains(why) && !output.err.contains("dead is left out"), "{}", output.err);
+    let output = bench.check(COUNTER, &["--reduce", "dead"]);
+    assert!(output.err.contains("warning: dead is not applied: no variable"), "{}", output.err);
     let ends = "process P { state a, b; init a; trans a -> b { }; } system async;";
-    let ran = bench.check(ends, &["--reduce", "slice"]);
+    let output = bench.check(ends, &["--reduce", "slice"]);
     assert!(
-        ran.err.contains("warning: slice is not applied: every part of the model"),
+        output.err.contains("warning: slice is not applied: every part of the model"),
         "{}",
-        ran.err
+        output.err
     );
-    let ran = bench.run(&["check", "m.dve", "--reduce", "slice", "--json"]);
-    assert_eq!((&ran.json()["states"], &ran.json()["reductions"]), (&json!(1), &json!(["slice"])));
-    let ran = bench.check(COUNTER, &["--reduce", "values"]);
-    assert!(ran.err.contains("warning: values is not applied: no variable has"), "{}", ran.err);
-    let ran = bench.check(COUNTER, &["--reduce", "states"]);
-    assert!(ran.err.contains("warning: states is not applied: no process has"), "{}", ran.err);
-    bench.write("t.dve", TWICE);
-    let ran = bench.run(&["explain", "t.dve", "--reductions"]);
+    let output = bench.run(&["check", "m.dve", "--reduce", "slice", "--json"]);
+    assert_eq!(
+        (&output.json()["states"], &output.json()["reductions"]),
+        (&json!(1), &json!(["slice"]))
+    );
+    let output = bench.check(COUNTER, &["--reduce", "values"]);
+    assert!(
+        output.err.contains("warning: values is not applied: no variable has"),
+        "{}",
+        output.err
+    );
+    let output = bench.check(COUNTER, &["--reduce", "states"]);
+    assert!(
+        output.err.contains("warning: states is not applied: no process has"),
+        "{}",
+        output.err
+    );
+    bench.write("t.dve", BISIMILAR_LOCATIONS);
+    let output = bench.run(&["explain", "t.dve", "--reductions"]);
     let expected =
         "states        saves 33 % of all 3 states\n  P.b (t.dve:1:22): bisimilar to c (line 1)\n";
-    assert!(ran.out.contains(expected), "{}", ran.out);
-    let ran = bench.check(COUNTER, &["--reduce", "linear"]);
-    assert!(ran.err.contains("warning: linear is not applied: no linear set"), "{}", ran.err);
-    let ran = bench.run(&["check", "m.dve", "--reduce", "dominate"]);
+    assert!(output.out.contains(expected), "{}", output.out);
+    let output = bench.check(COUNTER, &["--reduce", "linear"]);
+    assert!(output.err.contains("warning: linear is not applied: no linear set"), "{}", output.err);
+    let output = bench.run(&["check", "m.dve", "--reduce", "dominate"]);
     let why = "warning: dominated values is not applied: pruning by";
-    assert!(ran.err.contains(why), "{}", ran.err);
+    assert!(output.err.contains(why), "{}", output.err);
 }
 
-/// From `b` and `c` the same can be done.
-const TWICE: &str = "process P { state a, b, c; init a; trans a -> b { }, a -> c { }, b -> a { }, c -> a { }; } system async;";
+/// `b` and `c` are bisimilar.
+const BISIMILAR_LOCATIONS: &str = "process P { state a, b, c; init a; trans a -> b { }, a -> c { }, b -> a { }, c -> a { }; } system async;";
 
 #[test]
-fn flags_that_contradict_each_other_are_refused_by_name() {
+fn contradicting_flags_are_rejected_by_name() {
     let bench = Bench::new();
-    bench.write("m.dve", LOOSE);
+    bench.write("m.dve", POSTPONING_MODEL);
     let wrong: [(&[&str], [&str; 2]); 13] = [
         (&["--reduce", "none", "--por", "local"], ["--por local", "--reduce none"]),
         (&["--reduce", "symmetry", "--por", "stubborn"], ["--por stubborn", "--reduce symmetry"]),
@@ -939,16 +969,16 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
             ["-X por-proviso=levels", "--reduce"],
         ),
     ];
-    for (flags, said) in wrong {
+    for (flags, messages) in wrong {
         for command in ["check", "explain"] {
-            bench.run(&[&[command, "m.dve"], flags].concat()).refused(2, &said);
+            bench.run(&[&[command, "m.dve"], flags].concat()).assert_rejected(2, &messages);
         }
     }
     for flags in [["--por", "conditional"], ["--reduce", "por"]] {
         let args = [&["check", "m.dve", "--store", "comback", "--json"], &flags[..]].concat();
         let levels = [&args[..], &["-X", "por-proviso=levels"]].concat();
-        let refused = bench.run(&levels);
-        refused.refused(2, &[&flags.join(" "), "-X por-proviso=levels", "--store comback"]);
+        let output = bench.run(&levels);
+        output.assert_rejected(2, &[&flags.join(" "), "-X por-proviso=levels", "--store comback"]);
         let deadlocks = [&levels[..], &["--only", "deadlock"]].concat();
         for args in [args, deadlocks] {
             let found = bench.run(&args).json();
@@ -956,29 +986,29 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
         }
     }
     for store in ["comback", "huffman"] {
-        let ran = bench.run(&["check", "m.dve", "--por", "sleep", "--store", store]);
-        ran.refused(2, &["--por sleep", &format!("--store {store}"), "leave out one"]);
+        let output = bench.run(&["check", "m.dve", "--por", "sleep", "--store", store]);
+        output.assert_rejected(2, &["--por sleep", &format!("--store {store}"), "leave out one"]);
     }
-    // These go together.
+    // These flags can be combined.
     for flags in [
         &["--reduce", "auto", "--por", "local"][..],
         &["--reduce", "por", "--por", "local", "--symmetry", "off"],
         &["--por", "local", "--keep-going"],
     ] {
-        let ran = bench.run(&[&["check", "m.dve", "--json"], flags].concat());
-        assert_eq!(ran.json()["reductions"], json!(["partial order local"]), "{}", ran.err);
+        let output = bench.run(&[&["check", "m.dve", "--json"], flags].concat());
+        assert_eq!(output.json()["reductions"], json!(["partial order local"]), "{}", output.err);
     }
 }
 
 #[test]
-fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
+fn inapplicable_reductions_are_omitted_with_one_line() {
     let bench = Bench::new();
     let claimed =
         "byte x; active proctype P() { do :: x = 1 - x od } never { x == 0; x == 0; x == 1 }";
     bench.write("c.pml", claimed);
     bench.write("counter.dve", COUNTER);
     bench.write("lockstep.dve", COUNTER.replace("async", "sync"));
-    for (file, flags, said) in [
+    for (file, flags, messages) in [
         ("c.pml", ["--reduce", "por"], "partial order conditional is not applied: the never claim"),
         (
             "c.pml",
@@ -989,36 +1019,44 @@ fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
         ("lockstep.dve", ["--reduce", "por"], "its processes move in lockstep"),
         ("counter.dve", ["--reduce", "symmetry"], "nothing in the model is symmetric"),
     ] {
-        let ran = bench.run(&[&["check", file], &flags[..]].concat());
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-        assert!(ran.err.starts_with("warning: ") && ran.err.contains(said), "{}", ran.err);
+        let output = bench.run(&[&["check", file], &flags[..]].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        assert_eq!(output.err.lines().count(), 1, "{}", output.err);
+        assert!(
+            output.err.starts_with("warning: ") && output.err.contains(messages),
+            "{}",
+            output.err
+        );
     }
-    let ran = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=levels"]);
-    assert!(ran.err.contains("explored at once: use `-X por-proviso=static`"), "{}", ran.err);
-    let ran = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=chains"]);
-    assert!(ran.err.contains("chains are not used: use `-X por-proviso=static`"), "{}", ran.err);
+    let output = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=levels"]);
+    assert!(output.err.contains("explored at once: use `-X por-proviso=static`"), "{}", output.err);
+    let output = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=chains"]);
+    assert!(
+        output.err.contains("chains are not used: use `-X por-proviso=static`"),
+        "{}",
+        output.err
+    );
     let flags = ["--por", "conditional", "-X", "por-proviso=static+chains", "--shortest"];
-    let ran = bench.check(watched(), &flags);
-    assert!(ran.err.contains("--shortest is ignored"), "{}", ran.err);
-    assert!(ran.out.contains(" passed through without being stored"), "{}", ran.out);
-    // Where nobody asked for it there is a line in the report alone.
-    let ran = bench.run(&["check", "c.pml", "--verbose"]);
+    let output = bench.check(observed_grid(), &flags);
+    assert!(output.err.contains("--shortest is ignored"), "{}", output.err);
+    assert!(output.out.contains(" passed through without being stored"), "{}", output.out);
+    // Without a flag, only the report has the line.
+    let output = bench.run(&["check", "c.pml", "--verbose"]);
     let line = "  not reduced  by partial order conditional: there are only ";
-    assert!(ran.err.is_empty() && ran.out.contains(line), "{}{}", ran.err, ran.out);
+    assert!(output.err.is_empty() && output.out.contains(line), "{}{}", output.err, output.out);
     let none = bench.run(&["check", "c.pml", "--reduce", "none", "--verbose"]);
     assert!(!none.out.contains("not reduced"), "{}", none.out);
 }
 
 #[test]
-fn memory_is_planned_for_what_is_reduced() {
+fn the_memory_plan_follows_the_reductions() {
     let bench = Bench::new();
-    bench.write("watched.dve", watched());
+    bench.write("watched.dve", observed_grid());
     bench.write("counter.dve", COUNTER);
     let explained = |file: &str, flags: &[&str]| {
-        let ran = bench.run(&[&["explain", file], flags].concat());
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        ran.out
+        let output = bench.run(&[&["explain", file], flags].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        output.out
     };
     for flags in [&[][..], &["--reduce", "por"], &["--por", "stubborn"]] {
         let out = explained("watched.dve", flags);
@@ -1031,15 +1069,14 @@ fn memory_is_planned_for_what_is_reduced() {
         );
         assert_eq!(out.contains("\n  obligations  "), are_owed, "{out}");
     }
-    assert!(!explained("watched.dve", &WHOLE).contains("obligations"));
+    assert!(!explained("watched.dve", &UNREDUCED).contains("obligations"));
     let out = explained("counter.dve", &[]);
     let line = "\nnot reduced by partial order conditional: there are only 101 states\n";
     assert!(!out.contains("obligations") && out.contains(line), "{out}");
 }
 
-/// A violation is some steps of one process and one of another away, but steps that do not matter to it come
-/// first where it is reduced.
-fn roundabout(least: u64) -> String {
+/// The violation needs some steps of two processes. Under the reduction, invisible steps come first.
+fn detour_model(least: u64) -> String {
     let steps = format!("a -> b {{ guard z == 0 and y == {least}; effect z = 7; }}");
     let late = "a -> b { guard x == 300 and y > 3; effect z = 9; }";
     let own = format!(
@@ -1050,9 +1087,9 @@ fn roundabout(least: u64) -> String {
 }
 
 #[test]
-fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looked_for() {
+fn shortest_searches_for_a_shorter_counterexample() {
     let bench = Bench::new();
-    let model = roundabout(150);
+    let model = detour_model(150);
     let reduced = ["--por", "conditional", "-X", "por-proviso=levels", "--no-deadlock"];
     let steps = |out: &str| {
         let line = out.lines().find(|line| line.starts_with("counterexample in ")).unwrap();
@@ -1061,66 +1098,70 @@ fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looke
         words[at - 1].parse::<u64>().unwrap()
     };
     let perhaps = "there may be a shorter one\n";
-    let whole = bench.check(&model, &["--reduce", "none", "--no-deadlock"]);
-    assert_eq!((steps(&whole.out), whole.out.contains(perhaps)), (151, false));
-    let ran = bench.check(&model, &[&reduced[..], &["--dir", "long"]].concat());
-    assert!(ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps), "{}", ran.out);
+    let unreduced = bench.check(&model, &["--reduce", "none", "--no-deadlock"]);
+    assert_eq!((steps(&unreduced.out), unreduced.out.contains(perhaps)), (151, false));
+    let output = bench.check(&model, &[&reduced[..], &["--dir", "long"]].concat());
+    assert!(
+        output.code == 1 && steps(&output.out) > 151 && output.out.contains(perhaps),
+        "{}",
+        output.out
+    );
     assert!(bench.run(&["trace", "long"]).out.contains(perhaps));
-    // Without a stop, and stopped on the way: what was found first stands.
+    // With and without a stop: the first counterexample stays.
     for stop in [&[][..], &["--max-states", "1000"]] {
         let flags = [&reduced[..], &["--shortest", "--dir", "d"], stop].concat();
-        let mut ran = bench.check(&model, &flags);
-        assert_eq!(ran.code, 1, "{}", ran.err);
+        let mut output = bench.check(&model, &flags);
+        assert_eq!(output.code, 1, "{}", output.err);
         if !stop.is_empty() {
-            assert!(steps(&ran.out) > 151 && ran.out.contains(perhaps), "{}", ran.out);
-            assert!(ran.err.contains("`spillway resume d` continues the search for a shorter"));
+            assert!(steps(&output.out) > 151 && output.out.contains(perhaps), "{}", output.out);
+            assert!(output.err.contains("`spillway resume d` continues the search for a shorter"));
             let status = bench.run(&["status", "d", "--json"]).json();
             assert_eq!(
                 (&status["verdict"], &status["shortened"]["done"]),
                 (&json!("violated"), &json!(false))
             );
             assert!(bench.run(&["trace", "d"]).out.contains(perhaps));
-            ran = bench.run(&["resume", "d"]);
-            assert_eq!(ran.code, 1, "{}", ran.err);
+            output = bench.run(&["resume", "d"]);
+            assert_eq!(output.code, 1, "{}", output.err);
         }
-        assert!(steps(&ran.out) == 151 && !ran.out.contains(perhaps), "{}", ran.out);
-        let flat = ran.flat();
+        assert!(steps(&output.out) == 151 && !output.out.contains(perhaps), "{}", output.out);
+        let flat = output.flat();
         assert!(flat.contains("  shortest full search: the minimum is 151 steps ("));
         let traced = bench.run(&["trace", "d"]);
         assert!(steps(&traced.out) == 151 && !traced.out.contains(perhaps), "{}", traced.out);
-        for again in [bench.run(&["status", "d", "--json"]), bench.run(&["resume", "d", "--json"])]
+        for output in [bench.run(&["status", "d", "--json"]), bench.run(&["resume", "d", "--json"])]
         {
-            let shortened = &again.json()["shortened"];
+            let shortened = &output.json()["shortened"];
             assert_eq!((&shortened["depth"], &shortened["done"]), (&json!(151), &json!(true)));
         }
         std::fs::remove_dir_all(bench.path("d")).unwrap();
     }
-    // What takes more than there is leaves the first.
+    // Too little disk space leaves the first counterexample.
     let first = bench.check(&model, &[&reduced[..], &["--json"]].concat()).json();
     let enough = format!("{}B", first["disk_bytes_peak"].as_u64().unwrap() + 2000);
     let flags = [&reduced[..], &["--shortest", "--disk-limit", &enough, "--dir", "d"]].concat();
-    let ran = bench.check(&model, &flags);
+    let output = bench.check(&model, &flags);
     assert!(
-        ran.code == 1 && steps(&ran.out) > 151 && ran.out.contains(perhaps),
+        output.code == 1 && steps(&output.out) > 151 && output.out.contains(perhaps),
         "{}{}",
-        ran.out,
-        ran.err
+        output.out,
+        output.err
     );
     assert!(
-        ran.err.contains("warning: the search for a shorter counterexample failed"),
+        output.err.contains("warning: the search for a shorter counterexample failed"),
         "{}",
-        ran.err
+        output.err
     );
-    bench.run(&["resume", "d"]).refused(3, &["with a larger --disk-limit"]);
+    bench.run(&["resume", "d"]).assert_rejected(3, &["with a larger --disk-limit"]);
     assert_eq!(steps(&bench.run(&["resume", "d", "--disk-limit", "10MB"]).out), 151);
     bench
         .check(&model, &["--shortest", "--keep-going"])
-        .refused(2, &["--shortest", "--keep-going"]);
+        .assert_rejected(2, &["--shortest", "--keep-going"]);
 }
 
-/// Where rules are undone nobody knows how many levels would have to be searched.
+/// With reversed rules, the number of levels to search is unknown.
 #[test]
-fn nothing_shorter_is_looked_for_where_rules_are_undone_and_that_is_said() {
+fn shortest_is_ignored_with_reversible_rules() {
     let bench = Bench::new();
     let model = bench.write(
         "flags.m",
@@ -1131,16 +1172,16 @@ fn nothing_shorter_is_looked_for_where_rules_are_undone_and_that_is_said() {
         invariant \"low\" x < 2;",
     );
     let left_out = "warning: --shortest is ignored: a level is not a step where rules are reversed";
-    let ran = bench.run(&["check", &model, "--reversible", "--shortest"]);
-    assert!(ran.code == 1 && ran.err.contains(left_out), "{}", ran.err);
-    assert!(ran.out.contains("; there may be a shorter one\n"), "{}", ran.out);
-    let ran = bench.run(&["check", &model, "--shortest"]);
-    assert!(ran.code == 1 && !ran.err.contains(left_out), "{}", ran.err);
+    let output = bench.run(&["check", &model, "--reversible", "--shortest"]);
+    assert!(output.code == 1 && output.err.contains(left_out), "{}", output.err);
+    assert!(output.out.contains("; there may be a shorter one\n"), "{}", output.out);
+    let output = bench.run(&["check", &model, "--shortest"]);
+    assert!(output.code == 1 && !output.err.contains(left_out), "{}", output.err);
 }
 
-/// An order of the states puts off what two others count, too.
+/// The static proviso postpones transitions that two processes count with.
 #[test]
-fn what_an_order_of_the_states_puts_off_need_not_be_shortest() {
+fn counterexamples_under_the_static_proviso_may_not_be_shortest() {
     let bench = Bench::new();
     let counts = |name: &str| {
         format!(
@@ -1152,98 +1193,107 @@ fn what_an_order_of_the_states_puts_off_need_not_be_shortest() {
     let model = bench.write("counts.pml", &text);
     let perhaps = "there may be a shorter one\n";
     let flags = ["check", &model, "--por", "conditional", "--no-deadlock"];
-    let ran = bench.run(&flags);
-    assert!(ran.code == 1 && ran.out.contains(perhaps), "{}", ran.out);
+    let output = bench.run(&flags);
+    assert!(output.code == 1 && output.out.contains(perhaps), "{}", output.out);
     let shortest = "assert: assertion failed in fails: assert(z == 1), 2 steps";
-    assert!(!ran.flat().contains(shortest), "{}", ran.out);
-    let ran = bench.run(&[&flags[..], &["--shortest"]].concat());
-    assert!(ran.code == 1 && !ran.out.contains(perhaps), "{}", ran.out);
-    assert!(ran.flat().contains("  shortest full search: the minimum is 2 steps ("), "{}", ran.out);
+    assert!(!output.flat().contains(shortest), "{}", output.out);
+    let output = bench.run(&[&flags[..], &["--shortest"]].concat());
+    assert!(output.code == 1 && !output.out.contains(perhaps), "{}", output.out);
+    assert!(
+        output.flat().contains("  shortest full search: the minimum is 2 steps ("),
+        "{}",
+        output.out
+    );
 }
 
-/// Where none takes less, or nothing was put off, it is known.
+/// If no shorter counterexample exists, or no transition was postponed, the counterexample is shortest.
 #[test]
-fn a_counterexample_that_is_shortest_is_not_called_into_question() {
+fn shortest_counterexamples_have_no_note_about_shorter_ones() {
     let bench = Bench::new();
-    let stuck = watched().replace("x == 300;", "x == 299;").replace("state a, b", "state a, c, b");
+    let stuck =
+        observed_grid().replace("x == 300;", "x == 299;").replace("state a, b", "state a, c, b");
     let flags =
         ["--por", "conditional", "-X", "por-proviso=levels", "--shortest", "--only", "assert"];
-    let ran = bench.check(&stuck, &[&flags[..], &["--dir", "d"]].concat());
-    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    let output = bench.check(&stuck, &[&flags[..], &["--dir", "d"]].concat());
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
     assert!(
-        ran.flat().contains("  shortest full search: none has less than 601 steps ("),
+        output.flat().contains("  shortest full search: none has less than 601 steps ("),
         "{}",
-        ran.out
+        output.out
     );
-    for out in [&ran.out, &bench.run(&["trace", "d"]).out] {
+    for out in [&output.out, &bench.run(&["trace", "d"]).out] {
         assert!(out.contains(", 601 steps\n"), "{out}");
     }
     for flags in [["--reduce", "none"], ["--only", "deadlock"]] {
-        let ran = bench.check(roundabout(150), &[&["--shortest"], &flags[..]].concat());
-        assert!(ran.code == 1 && !ran.out.contains("full search"), "{}", ran.out);
-        assert!(!ran.out.contains("may be a shorter"), "{}", ran.out);
+        let output = bench.check(detour_model(150), &[&["--shortest"], &flags[..]].concat());
+        assert!(output.code == 1 && !output.out.contains("full search"), "{}", output.out);
+        assert!(!output.out.contains("may be a shorter"), "{}", output.out);
     }
 }
 
 #[test]
-fn a_temporary_directory_goes_after_a_verdict_and_stays_after_a_stop() {
+fn temporary_directories_are_deleted_after_a_verdict_and_kept_after_a_stop() {
     let bench = Bench::new();
     bench.check(COUNTER, &[]);
     assert!(bench.files("tmp").is_empty());
-    let ran = bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]);
-    assert_eq!((ran.code, bench.files("tmp").len()), (3, 1));
+    let output = bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]);
+    assert_eq!((output.code, bench.files("tmp").len()), (3, 1));
     let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
-    assert!(ran.err.contains(dir.to_str().unwrap()), "{}", ran.err);
+    assert!(output.err.contains(dir.to_str().unwrap()), "{}", output.err);
     assert_eq!(bench.run(&["resume", dir.to_str().unwrap()]).code, 0);
 }
 
 #[test]
-fn directories_that_cannot_be_used_are_refused() {
+fn unsuitable_directories_are_rejected() {
     let bench = Bench::new();
     bench.write("other.dve", COUNTER);
     std::fs::create_dir(bench.path("full")).unwrap();
     bench.write("full/letter.txt", "dear reader");
-    bench.check(GRID, &["--dir", "full"]).refused(2, &["not empty", "not a search directory"]);
+    bench
+        .check(GRID, &["--dir", "full"])
+        .assert_rejected(2, &["not empty", "not a search directory"]);
     assert_eq!(bench.files("full"), ["letter.txt"]);
-    bench.check(GRID, &["--dir", "model.dve"]).refused(2, &["model.dve"]);
-    bench.stopped();
-    bench.check(GRID, &["--dir", "d"]).refused(2, &["already holds", "spillway resume d"]);
-    bench.run(&["check", "other.dve", "--dir", "d"]).refused(2, &["another model", "model.dve"]);
+    bench.check(GRID, &["--dir", "model.dve"]).assert_rejected(2, &["model.dve"]);
+    bench.stop_grid_search();
+    bench.check(GRID, &["--dir", "d"]).assert_rejected(2, &["already holds", "spillway resume d"]);
+    bench
+        .run(&["check", "other.dve", "--dir", "d"])
+        .assert_rejected(2, &["another model", "model.dve"]);
     for command in ["resume", "status", "trace"] {
-        bench.run(&[command, "full"]).refused(2, &["not a search directory"]);
-        bench.run(&[command, "absent"]).refused(2, &["absent"]);
+        bench.run(&[command, "full"]).assert_rejected(2, &["not a search directory"]);
+        bench.run(&[command, "absent"]).assert_rejected(2, &["absent"]);
     }
     assert_eq!(bench.check(GRID, &["--dir", "new/deep/er"]).code, 0);
 }
 
 #[test]
-fn a_directory_in_use_is_refused_and_can_be_asked_for_its_status() {
+fn a_directory_in_use_is_rejected_but_has_a_status() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     let lock = spill::RealDisk::open(bench.path("d")).unwrap();
     lock.lock().unwrap();
-    bench.run(&["resume", "d"]).refused(2, &["in use by a running search"]);
-    bench.check(GRID, &["--dir", "d"]).refused(2, &["in use by a running search"]);
-    let ran = bench.run(&["status", "d"]);
-    assert_eq!(ran.code, 0);
-    assert!(ran.out.starts_with("running"), "{}", ran.out);
+    bench.run(&["resume", "d"]).assert_rejected(2, &["in use by a running search"]);
+    bench.check(GRID, &["--dir", "d"]).assert_rejected(2, &["in use by a running search"]);
+    let output = bench.run(&["status", "d"]);
+    assert_eq!(output.code, 0);
+    assert!(output.out.starts_with("running"), "{}", output.out);
     drop(lock);
     assert!(bench.run(&["status", "d"]).out.starts_with("stopped "));
 }
 
 #[test]
-fn damage_gives_4_and_names_the_file() {
+fn damage_exits_with_4_and_names_the_file() {
     let bench = Bench::new();
     for name in ["manifest", "job", "levels-000"] {
-        bench.stopped();
+        bench.stop_grid_search();
         let path = bench.path("d").join(name);
         let bytes = std::fs::read(&path).unwrap();
         let mut flipped = bytes.clone();
         flipped[bytes.len() / 2] ^= 4;
         std::fs::write(&path, flipped).unwrap();
-        bench.run(&["resume", "d"]).refused(4, &[name, "damaged at byte"]);
+        bench.run(&["resume", "d"]).assert_rejected(4, &[name, "damaged at byte"]);
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        bench.run(&["resume", "d"]).refused(4, &[name, "damaged at byte"]);
+        bench.run(&["resume", "d"]).assert_rejected(4, &[name, "damaged at byte"]);
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(bench.run(&["resume", "d"]).code, 0);
         std::fs::remove_dir_all(bench.path("d")).unwrap();
@@ -1251,40 +1301,48 @@ fn damage_gives_4_and_names_the_file() {
 }
 
 #[test]
-fn a_missing_file_gives_4_and_is_named() {
+fn a_missing_file_exits_with_4_and_is_named() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     std::fs::remove_file(bench.path("d/levels-000")).unwrap();
-    bench.run(&["resume", "d"]).refused(4, &["levels-000", "restore it"]);
+    bench.run(&["resume", "d"]).assert_rejected(4, &["levels-000", "restore it"]);
 }
 
 #[test]
-fn another_format_version_is_refused_by_name() {
+fn another_format_version_is_rejected_by_number() {
     let bench = Bench::new();
-    bench.stopped();
+    bench.stop_grid_search();
     let disk = spill::RealDisk::open(bench.path("d")).unwrap();
     let format = spillway::search::checkpoint::FORMAT;
     let newer = spill::PayloadFormat { version: format.version + 1, ..format };
-    let [ours, theirs] = [format, newer].map(|it| format!("version {}", it.version));
+    let [current_version, newer_version] =
+        [format, newer].map(|it| format!("version {}", it.version));
     spill::commit(&disk, "manifest", newer, b"whatever").unwrap();
-    bench.run(&["resume", "d"]).refused(2, &["manifest", &ours, &theirs, "help"]);
+    bench
+        .run(&["resume", "d"])
+        .assert_rejected(2, &["manifest", &current_version, &newer_version, "help"]);
 }
 
 #[test]
-fn a_full_disk_stops_the_search_and_more_room_lets_it_end() {
+fn a_full_disk_stops_the_search_until_there_is_more_space() {
     let bench = Bench::new();
-    let whole = bench.check(GRID, &["--json", "--reduce", "none"]).json();
+    let uninterrupted = bench.check(GRID, &["--json", "--reduce", "none"]).json();
     bench
         .check(GRID, &["--dir", "d", "--disk-limit", "30000B", "--reduce", "none"])
-        .refused(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
-    // The limit is the search's, until another is given.
-    bench.run(&["resume", "d"]).refused(3, &["disk limit of 30000 bytes", "--disk-limit"]);
-    let ran = bench.run(&["resume", "d", "--json", "--disk-limit", "10MB"]);
-    assert_eq!((ran.code, &ran.json()["states"]), (0, &whole["states"]), "{}", ran.err);
+        .assert_rejected(3, &["disk limit of 30000 bytes", "spillway resume d", "--disk-limit"]);
+    // The search keeps its limit until another one is given.
+    bench.run(&["resume", "d"]).assert_rejected(3, &["disk limit of 30000 bytes", "--disk-limit"]);
+    let output = bench.run(&["resume", "d", "--json", "--disk-limit", "10MB"]);
+    assert_eq!(
+        (output.code, &output.json()["states"]),
+        (0, &uninterrupted["states"]),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
-fn a_search_goes_on_with_what_it_took_before_unless_told_otherwise() {
+fn resume_keeps_the_run_limits_unless_flags_change_them() {
     let bench = Bench::new();
     let begin = ["--dir", "d", "--max-states", "20000", "--reduce", "none"];
     let means = ["--memory", "40MiB", "--threads", "1", "--exec", "interp"];
@@ -1296,18 +1354,18 @@ fn a_search_goes_on_with_what_it_took_before_unless_told_otherwise() {
     assert_eq!(exec(&["--max-states", "25000"]), "interp");
     assert_eq!(exec(&["--max-states", "26000", "--exec", "jit"]), "jit");
     assert_eq!(exec(&["--max-states", "27000"]), "jit");
-    let (ran, peak) = bench.run_watched(&["resume", "d"]);
+    let (output, peak) = bench.run_with_peak_memory(&["resume", "d"]);
     assert!(peak <= 40 << 20, "{peak}");
-    assert!(!ran.err.contains("note: "), "{}", ran.err);
+    assert!(!output.err.contains("note: "), "{}", output.err);
     bench.write("model.dve", format!("{GRID}\n"));
-    let ran = bench.run(&["resume", "d"]);
+    let output = bench.run(&["resume", "d"]);
     for note in ["model.dve has changed", "this search is complete"] {
-        assert!(ran.err.contains(note), "{}", ran.err);
+        assert!(output.err.contains(note), "{}", output.err);
     }
 }
 
 #[test]
-fn strict_searches_fail_where_something_that_the_model_asks_for_was_not_checked() {
+fn strict_checks_fail_with_unchecked_properties() {
     let bench = Bench::new();
     bench.write(
         "asks.pml",
@@ -1322,9 +1380,9 @@ fn strict_searches_fail_where_something_that_the_model_asks_for_was_not_checked(
     ] {
         let args = [&["check", "asks.pml"], flags].concat();
         assert_eq!(bench.run(&args).code, lax, "{flags:?}");
-        let ran = bench.run(&[&args[..], &["--strict"]].concat());
-        assert_eq!(ran.code, strict, "{flags:?}: {}", ran.out);
-        assert_eq!(ran.err.contains("with --strict"), lax != strict, "{}", ran.err);
+        let output = bench.run(&[&args[..], &["--strict"]].concat());
+        assert_eq!(output.code, strict, "{flags:?}: {}", output.out);
+        assert_eq!(output.err.contains("with --strict"), lax != strict, "{}", output.err);
     }
     bench.write("model.dve", COUNTER);
     let counts = bench.run(&["check", "model.dve"]).code;
@@ -1332,15 +1390,15 @@ fn strict_searches_fail_where_something_that_the_model_asks_for_was_not_checked(
 }
 
 #[test]
-fn traces_are_told_again_as_text_and_json() {
+fn trace_prints_counterexamples_as_text_and_json() {
     let bench = Bench::new();
     let stuck = COUNTER.replace("x == 100;", "x == 101;");
     assert_eq!(bench.check(&stuck, &["--dir", "d"]).code, 1);
-    let ran = bench.run(&["trace", "d"]);
+    let output = bench.run(&["trace", "d"]);
     assert!(
-        ran.code == 1 && ran.out.contains("counterexample in model.dve: deadlock"),
+        output.code == 1 && output.out.contains("counterexample in model.dve: deadlock"),
         "{}",
-        ran.out
+        output.out
     );
     let json = bench.run(&["trace", "d", "--json"]).json();
     let trace = &json["counterexamples"][0];
@@ -1354,18 +1412,18 @@ fn traces_are_told_again_as_text_and_json() {
 }
 
 #[test]
-fn models_are_explained() {
+fn explain_describes_a_model() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
-    let ran = bench.run(&["explain", "model.dve"]);
-    assert_eq!(ran.code, 0);
+    let output = bench.run(&["explain", "model.dve"]);
+    assert_eq!(output.code, 0);
     for words in ["process", "x", "bits", "location of P", "memory budget"] {
-        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+        assert!(output.out.contains(words), "{words}: {}", output.out);
     }
 }
 
 #[test]
-fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
+fn never_claims_are_selected_by_name_and_kept_by_the_directory() {
     let bench = Bench::new();
     bench.write(
         "model.pml",
@@ -1382,8 +1440,8 @@ fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
     assert!(second.err.is_empty(), "{}", second.err);
     assert!(second.out.contains("claim    two; deadlocks are not checked"), "{}", second.out);
     assert!(second.out.contains("here the claim `two` of line 4:15 ends"));
-    for again in [bench.run(&["status", "d"]), bench.run(&["trace", "d"])] {
-        assert!(again.out.contains("two"), "{}", again.out);
+    for output in [bench.run(&["status", "d"]), bench.run(&["trace", "d"])] {
+        assert!(output.out.contains("two"), "{}", output.out);
     }
     assert_eq!(bench.run(&["trace", "d", "--json"]).json()["counterexamples"][0]["depth"], 3);
     let without = bench.run(&["check", "model.pml", "--no-claim", "--json"]);
@@ -1393,13 +1451,15 @@ fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
     assert_eq!(only.code, 0, "{}", only.out);
     assert!(only.out.contains("not checked  deadlocks, never claim two"), "{}", only.out);
     let unknown = bench.run(&["check", "model.pml", "--claim", "three"]);
-    unknown.refused(2, &["there is no never claim `three`", "the model has: one, two"]);
-    bench.run(&["check", "model.pml", "--claim", "two", "--no-claim"]).refused(2, &["--no-claim"]);
+    unknown.assert_rejected(2, &["there is no never claim `three`", "the model has: one, two"]);
+    bench
+        .run(&["check", "model.pml", "--claim", "two", "--no-claim"])
+        .assert_rejected(2, &["--no-claim"]);
     let elsewhere = bench.check(COUNTER, &["--claim", "x"]);
-    elsewhere.refused(2, &["--claim is for models in Promela"]);
+    elsewhere.assert_rejected(2, &["--claim is for models in Promela"]);
     bench.write("model.m", "var x: 0..1; startstate x := 0; end; rule x := 1 - x; end;");
     let elsewhere = bench.run(&["check", "model.m", "--no-claim"]);
-    elsewhere.refused(2, &["--no-claim is for models in DVE and Promela"]);
+    elsewhere.assert_rejected(2, &["--no-claim is for models in DVE and Promela"]);
     let walk = bench.run(&["simulate", "model.pml", "--claim", "two"]);
     assert_eq!(walk.code, 1);
     assert!(walk.out.contains("the claim `two` ends here"), "{}", walk.out);
@@ -1416,19 +1476,19 @@ fn a_search_with_a_claim_resumes_to_the_same_counts() {
         active proctype R() { do :: z < 20 -> z++ :: z == 20 -> z = 0 od }
         never { do :: true :: x == 3 && y == 7 -> goto late od; late: do :: z < 11 od }",
     );
-    let whole = bench.run(&["check", "model.pml", "--json"]).json();
+    let uninterrupted = bench.run(&["check", "model.pml", "--json"]).json();
     for store in ["sorted", "comback"] {
         let args = ["check", "model.pml", "--store", store, "--dir", store, "--max-states", "900"];
         assert_eq!(bench.run(&args).code, 3);
         let resumed = bench.run(&["resume", store, "--json", "--exec", "interp"]).json();
         for field in ["states", "transitions", "levels", "verdict", "claim"] {
-            assert_eq!(resumed[field], whole[field], "{store} {field}");
+            assert_eq!(resumed[field], uninterrupted[field], "{store} {field}");
         }
     }
 }
 
 #[test]
-fn machine_code_is_shown_for_those_who_want_to_look() {
+fn explain_prints_machine_code() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
     let by_number = bench.run(&["explain", "model.dve", "--asm", "1"]);
@@ -1439,11 +1499,11 @@ fn machine_code_is_shown_for_those_who_want_to_look() {
     assert!(by_name.out.ends_with(&by_number.out), "{}", by_name.out);
     assert!(by_name.out.len() > by_number.out.len() + 100);
     let unknown = bench.run(&["explain", "model.dve", "--asm", "P.b -> a"]);
-    unknown.refused(2, &["has no action `P.b -> a`", "lists the actions"]);
+    unknown.assert_rejected(2, &["has no action `P.b -> a`", "lists the actions"]);
 }
 
 #[test]
-fn the_model_is_compiled_unless_asked_otherwise() {
+fn models_are_compiled_by_default() {
     let bench = Bench::new();
     let counts = |json: &Value| {
         ["verdict", "states", "transitions", "levels", "deadlocks", "violations"]
@@ -1460,28 +1520,28 @@ fn the_model_is_compiled_unless_asked_otherwise() {
     );
     assert_eq!(counts(&compiled), counts(&interpreted));
 
-    // A search goes on as well in the other way.
-    bench.stopped();
+    // A search may continue with the other executor.
+    bench.stop_grid_search();
     let resumed = bench.run(&["resume", "d", "--json", "--exec", "interp"]).json();
     assert_eq!((counts(&resumed), &resumed["exec"]), (counts(&compiled), &"interp".into()));
 
     let lockstep = COUNTER.replace("async", "sync");
-    let ran = bench.check(&lockstep, &[]);
-    assert!(ran.out.contains("interpreted, its processes move in lockstep"), "{}", ran.out);
-    bench.check(COUNTER, &["--exec", "guess"]).refused(2, &["--exec"]);
+    let output = bench.check(&lockstep, &[]);
+    assert!(output.out.contains("interpreted, its processes move in lockstep"), "{}", output.out);
+    bench.check(COUNTER, &["--exec", "guess"]).assert_rejected(2, &["--exec"]);
 }
 
 #[test]
 fn states_have_bits_for_the_values_that_occur() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
-    let ran = bench.run(&["explain", "model.dve"]);
-    // A byte that counts to 100; a process of one state needs none.
-    assert!(ran.out.contains("state of 7 bits in 1 bytes"), "{}", ran.out);
+    let output = bench.run(&["explain", "model.dve"]);
+    // A byte that counts to 100 takes 7 bits; a process with one location takes none.
+    assert!(output.out.contains("state of 7 bits in 1 bytes"), "{}", output.out);
 }
 
 #[test]
-fn the_key_order_can_be_chosen_and_is_kept() {
+fn the_key_order_is_selected_and_kept() {
     let bench = Bench::new();
     let counts = |json: &Value| {
         ["verdict", "states", "transitions", "levels"].map(|field| json[field].clone())
@@ -1490,21 +1550,23 @@ fn the_key_order_can_be_chosen_and_is_kept() {
     let declared = bench.check(GRID, &args).json();
     for order in ["declared", "static", "sampled"] {
         let args = ["--dir", order, "--max-states", "20000", "-X", &format!("key-order={order}")];
-        assert_eq!(bench.check(GRID, &[&args[..], &WHOLE].concat()).code, 3);
+        assert_eq!(bench.check(GRID, &[&args[..], &UNREDUCED].concat()).code, 3);
         let json = bench.run(&["resume", order, "--json"]).json();
         assert_eq!(counts(&json), counts(&declared), "{order}");
-        bench.check(GRID, &["--dir", order]).refused(2, &["already holds a search of this model"]);
-        let ran = bench.run(&["explain", "model.dve", "-X", &format!("key-order={order}")]);
-        assert!(ran.out.contains("key order "), "{}", ran.out);
+        bench
+            .check(GRID, &["--dir", order])
+            .assert_rejected(2, &["already holds a search of this model"]);
+        let output = bench.run(&["explain", "model.dve", "-X", &format!("key-order={order}")]);
+        assert!(output.out.contains("key order "), "{}", output.out);
     }
     assert_eq!(declared["key_order"], "declared");
     bench
         .check(GRID, &["-X", "key-order=alphabetical"])
-        .refused(2, &["key-order=alphabetical", "declared, static, sampled"]);
+        .assert_rejected(2, &["key-order=alphabetical", "declared, static, sampled"]);
 }
 
 #[test]
-fn simulations_are_repeatable_and_can_be_led_by_hand() {
+fn simulations_repeat_by_seed_and_are_interactive() {
     let bench = Bench::new();
     bench.write("model.dve", GRID);
     let walk = |seed| bench.run(&["simulate", "model.dve", "--seed", seed, "--steps", "50"]).out;
@@ -1529,12 +1591,12 @@ fn simulations_are_repeatable_and_can_be_led_by_hand() {
     ] {
         assert!(out.contains(words), "{words}: {out}");
     }
-    // It was taken, taken back, and taken again.
+    // The step was taken, undone, and taken again.
     assert_eq!(out.matches("y: 0 -> 1").count(), 2, "{out}");
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_disaster() {
+fn a_closed_reader_causes_no_panic() {
     let bench = Bench::new();
     bench.write("model.dve", COUNTER);
     let mut child = bench
@@ -1544,15 +1606,15 @@ fn a_reader_that_goes_away_is_no_disaster() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    drop(Ran::from(child.wait_with_output().unwrap()));
+    drop(CommandOutput::from(child.wait_with_output().unwrap()));
 }
 
 #[test]
-fn a_directory_without_permission_is_refused() {
+fn a_directory_without_permission_is_rejected() {
     let bench = Bench::new();
     let closed = Path::new("/proc/spillway");
-    let ran = bench.check(COUNTER, &["--dir", closed.to_str().unwrap()]);
-    ran.refused(2, &["/proc/spillway"]);
+    let output = bench.check(COUNTER, &["--dir", closed.to_str().unwrap()]);
+    output.assert_rejected(2, &["/proc/spillway"]);
 }
 
 #[test]
@@ -1578,7 +1640,7 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
     {
         let dir = format!("search-{number}");
         let stopped = ["--dir", &dir, "--max-states", "30000", "--memory", "64MiB"];
-        let stopped = bench.run(&[&["check", "grid.dve"], flags, &stopped, &WHOLE].concat());
+        let stopped = bench.run(&[&["check", "grid.dve"], flags, &stopped, &UNREDUCED].concat());
         assert_eq!(stopped.code, 3, "{flags:?}: {}", stopped.err);
         let status = bench.run(&["status", &dir, "--json"]);
         let status: Value = serde_json::from_str(&status.out).unwrap();
@@ -1594,9 +1656,9 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
         assert!(parts(&status).values().map(bytes).any(|[_, disk]| disk > 0), "{status}");
         let text = bench.run(&["status", &dir]).out;
         assert!(names.iter().all(|name| text.contains(name)), "{text}");
-        let ran = bench.run(&["resume", &dir, "--memory", "64MiB", "--json"]);
-        assert_eq!(ran.code, 0, "{flags:?}: {}", ran.err);
-        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        let output = bench.run(&["resume", &dir, "--memory", "64MiB", "--json"]);
+        assert_eq!(output.code, 0, "{flags:?}: {}", output.err);
+        let found: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(counts(&found), counts(&expected), "{flags:?}");
         assert_eq!(found["store"], flags[1]);
         assert!(parts(&found).values().flat_map(bytes).sum::<u64>() > 0);
@@ -1606,16 +1668,16 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
 }
 
 #[test]
-fn counterexamples_of_comback_are_as_short() {
+fn counterexamples_of_comback_have_the_same_length() {
     let bench = Bench::new();
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/bounded_buffer.dve");
     let model = model.display().to_string();
     for bug in ["BUG=1", "BUG=2"] {
         let depth = |store: &str| {
             let dir = format!("{bug}-{store}");
-            let ran = bench.run(&["check", &model, "-D", bug, "--store", store, "--dir", &dir]);
-            assert_eq!(ran.code, 1, "{}", ran.err);
-            assert!(ran.out.contains("counterexample in "), "{}", ran.out);
+            let output = bench.run(&["check", &model, "-D", bug, "--store", store, "--dir", &dir]);
+            assert_eq!(output.code, 1, "{}", output.err);
+            assert!(output.out.contains("counterexample in "), "{}", output.out);
             let traced = bench.run(&["trace", &dir, "--json"]);
             let traced: Value = serde_json::from_str(&traced.out).unwrap();
             let steps = traced["counterexamples"][0]["steps"].as_array().unwrap().len();
@@ -1628,7 +1690,7 @@ fn counterexamples_of_comback_are_as_short() {
 }
 
 #[test]
-fn flags_of_another_store_and_bad_tables_are_refused() {
+fn flags_of_another_store_and_bad_tables_are_rejected() {
     let bench = Bench::new();
     bench.write("counter.dve", COUNTER);
     bench.write("bad.txt", "0 1\n7 seven\n");
@@ -1655,12 +1717,12 @@ fn flags_of_another_store_and_bad_tables_are_refused() {
             "wide.txt:1: there is no column 1",
         ),
     ] {
-        let ran = bench.run(&[&["check", "counter.dve"], flags].concat());
-        assert!(ran.code == 2 && ran.err.contains(message), "{flags:?}: {}", ran.err);
+        let output = bench.run(&[&["check", "counter.dve"], flags].concat());
+        assert!(output.code == 2 && output.err.contains(message), "{flags:?}: {}", output.err);
     }
 }
 
-/// Each of three processes, whose names do not matter, counts to two; the first there is an error.
+/// Each of three symmetric processes counts to two; the first at two is a violation.
 const RACE: &str = "type P: scalarset(3); var n: array [P] of 0..2;
 ruleset p: P do rule \"count\" n[p] < 2 ==> n[p] := n[p] + 1; end; end;
 startstate for p: P do n[p] := 0; end; end;
@@ -1668,7 +1730,7 @@ invariant \"nobody is there\" forall p: P do n[p] < 2 end;
 ";
 
 #[test]
-fn symmetric_states_are_visited_once_unless_told_otherwise() {
+fn symmetric_states_are_visited_once_by_default() {
     let bench = Bench::new();
     let model = bench.write("race.m", RACE);
     let states = |symmetry: &str| {
@@ -1682,7 +1744,7 @@ fn symmetric_states_are_visited_once_unless_told_otherwise() {
 }
 
 #[test]
-fn counterexamples_are_told_in_real_steps_also_of_kept_searches() {
+fn counterexamples_under_symmetry_are_runs_of_the_model() {
     let bench = Bench::new();
     let model = bench.write("race.m", RACE);
     let checked = bench.run(&["check", &model, "--dir", "d", "--only", "invariant"]);
@@ -1691,7 +1753,7 @@ fn counterexamples_are_told_in_real_steps_also_of_kept_searches() {
     counts.into_iter().for_each(|piece| assert!(checked.out.contains(piece), "{}", checked.out));
     let counts = ["1  count (p: P_1)    ", "2  count (p: P_1)    ", "reduced  by symmetry exact"];
     counts.into_iter().for_each(|piece| assert!(checked.out.contains(piece), "{}", checked.out));
-    // One element alone counts: representatives, sorted anew at each step, could not show that.
+    // One process counts twice. Representatives, sorted anew in each state, could not show that.
     let trace: Value = serde_json::from_str(&bench.run(&["trace", "d", "--json"]).out).unwrap();
     let steps = trace["counterexamples"][0]["steps"].as_array().unwrap();
     let changed = |step: usize| {
@@ -1701,14 +1763,14 @@ fn counterexamples_are_told_in_real_steps_also_of_kept_searches() {
         (name.clone(), steps[step]["parameters"]["p"].clone(), values.clone())
     };
     let named = |number: u64| (format!("n[P_{number}]"), json!(format!("P_{number}")));
-    let (name, who, values) = changed(1);
-    let mine = (1..=3).map(named).find(|it| *it == (name.clone(), who.clone()));
-    assert!(mine.is_some() && values == json!([0, 1]), "{name} {who} {values}");
-    assert_eq!(changed(2), (name, who, json!([1, 2])));
+    let (name, process, values) = changed(1);
+    let mine = (1..=3).map(named).find(|it| *it == (name.clone(), process.clone()));
+    assert!(mine.is_some() && values == json!([0, 1]), "{name} {process} {values}");
+    assert_eq!(changed(2), (name, process, json!([1, 2])));
 }
 
 #[test]
-fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
+fn a_resumed_search_keeps_its_symmetry_and_deadlock_rule() {
     let bench = Bench::new();
     let model = bench.write("race.m", RACE);
     let stop = ["check", &model, "--dir", "d", "--keep-going", "--max-states", "4", "--symmetry"];
@@ -1724,7 +1786,7 @@ fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
 }
 
 #[test]
-fn a_former_flag_is_taken_as_the_option_in_its_place() {
+fn a_former_flag_is_accepted_as_its_option() {
     let bench = Bench::new();
     let dve = bench.write("counter.dve", COUNTER);
     for (reduce, flags, option) in [
@@ -1744,19 +1806,19 @@ fn a_former_flag_is_taken_as_the_option_in_its_place() {
         assert_eq!(former["states"], now["states"]);
         assert_eq!(former["warnings"][0], warning.as_str());
     }
-    // A flag without its value is refused, and the help says what is missing.
-    let ran = bench.run(&["check", &dve, "--por-proviso"]);
+    // A flag without its value is rejected, and the help names the value.
+    let output = bench.run(&["check", &dve, "--por-proviso"]);
     let help = "help: --por-proviso is an option of -X: -X por-proviso=PROVISO\n";
-    assert!(ran.code == 2 && ran.err.ends_with(help), "{}", ran.err);
-    let ran = bench.run(&["check", &dve, "--huffman-table", "a file"]);
-    assert!(ran.code == 2 && ran.err.contains("-X huffman-table='a file'"), "{}", ran.err);
+    assert!(output.code == 2 && output.err.ends_with(help), "{}", output.err);
+    let output = bench.run(&["check", &dve, "--huffman-table", "a file"]);
+    assert!(output.code == 2 && output.err.contains("-X huffman-table='a file'"), "{}", output.err);
     // A command without the option has no help for it.
-    let ran = bench.run(&["simulate", &dve, "--key-order", "static"]);
-    assert!(ran.code == 2 && !ran.err.contains("-X"), "{}", ran.err);
+    let output = bench.run(&["simulate", &dve, "--key-order", "static"]);
+    assert!(output.code == 2 && !output.err.contains("-X"), "{}", output.err);
 }
 
 #[test]
-fn options_for_experts_are_listed_and_the_last_value_counts() {
+fn expert_options_are_listed_and_the_last_value_counts() {
     let bench = Bench::new();
     let dve = bench.write("counter.dve", COUNTER);
     let list = bench.run(&["check", "-X", "help"]);
@@ -1774,11 +1836,11 @@ fn options_for_experts_are_listed_and_the_last_value_counts() {
 }
 
 #[test]
-fn flags_without_a_meaning_in_the_language_are_refused() {
+fn flags_without_a_meaning_in_the_language_are_rejected() {
     let bench = Bench::new();
     let dve = bench.write("counter.dve", COUNTER);
     let murphi = bench.write("race.m", RACE);
-    let promela = bench.write("late.pml", LATE);
+    let promela = bench.write("late.pml", LATE_PROCESSES);
     let wrong: [(&[&str], &str, &[&String]); 6] = [
         (&["--overflow", "wrap"], "--overflow is for models in DVE", &[&murphi, &promela]),
         (&["--overflow", "error"], "--overflow is for models in DVE", &[&murphi, &promela]),
@@ -1790,54 +1852,57 @@ fn flags_without_a_meaning_in_the_language_are_refused() {
     for (flags, message, models) in wrong {
         for command in ["check", "explain", "simulate"] {
             for model in models {
-                bench.run(&[&[command, model], flags].concat()).refused(2, &[message, model]);
+                bench
+                    .run(&[&[command, model], flags].concat())
+                    .assert_rejected(2, &[message, model]);
             }
         }
     }
-    // Where they have one they are taken.
+    // A language with such a meaning accepts the flags.
     for (model, flags) in [(&dve, ["--overflow", "wrap"]), (&promela, ["-X", "slots=3"])] {
         assert_eq!(bench.run(&[&["explain", model], &flags[..]].concat()).code, 0, "{model}");
     }
 }
 
-/// Counts for longer than a short look goes on, and only then starts processes, in a loop.
-const LATE: &str = "short n; byte started;
+/// Counts for longer than the pilot search, and only then starts processes in a loop.
+const LATE_PROCESSES: &str = "short n; byte started;
 proctype worker() { end: started == 9 }
 init { do :: n < 9000 -> n++ :: n == 9000 && started < 3 -> run worker(); started++
        :: started == 3 -> break od }
 ";
 
 #[test]
-fn processes_that_come_late_have_slots_too() {
+fn late_processes_restart_the_search_with_more_slots() {
     let bench = Bench::new();
-    let model = bench.write("late.pml", LATE);
+    let model = bench.write("late.pml", LATE_PROCESSES);
     for flags in [&[][..], &["--dir", "d"]] {
-        let ran = bench.run(&[&["check", &model, "--json"], flags].concat());
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let again = "worker needs more than 1 slot: restarting the search with 16";
-        assert!(ran.err.contains(again), "{}", ran.err);
-        let result: Value = serde_json::from_str(&ran.out).unwrap();
-        let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
-        let expected: Value = serde_json::from_str(&asked.out).unwrap();
+        let output = bench.run(&[&["check", &model, "--json"], flags].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        let message = "worker needs more than 1 slot: restarting the search with 16";
+        assert!(output.err.contains(message), "{}", output.err);
+        let result: Value = serde_json::from_str(&output.out).unwrap();
+        let with_slots = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
+        let expected: Value = serde_json::from_str(&with_slots.out).unwrap();
         let counts = ["states", "transitions", "verdict"];
         counts.into_iter().for_each(|name| assert_eq!(result[name], expected[name], "{name}"));
     }
     let few = bench.run(&["check", &model, "-X", "slots=2"]);
     assert!(few.code == 1 && few.out.contains("`-X slots=16`"), "{}", few.out);
-    // A search that was stopped before it needs them begins again in its directory.
+    // A search that was stopped before it needs more slots restarts in its directory.
     let stopped = bench.run(&["check", &model, "--dir", "stopped", "--max-states", "100"]);
     assert_eq!(stopped.code, 3, "{}", stopped.err);
     let resumed = bench.run(&["resume", "stopped", "--json"]);
     assert!(resumed.err.contains("restarting the search with 16"), "{}", resumed.err);
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     let result: Value = serde_json::from_str(&resumed.out).unwrap();
-    let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
-    let expected: Value = serde_json::from_str(&asked.out).unwrap();
+    let with_slots = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
+    let expected: Value = serde_json::from_str(&with_slots.out).unwrap();
     assert_eq!(result["states"], expected["states"]);
     assert_eq!(bench.run(&["status", "stopped"]).code, 0);
 }
 
-/// As many processes as SPIN has, however they are started; the counts are SPIN's. One more is an error, as there.
+/// The maximum number of processes that SPIN allows, started in each way. The counts are SPIN's. One more process is an
+/// error, as in SPIN.
 #[test]
 fn loops_and_recursion_start_up_to_255_processes() {
     let bench = Bench::new();
@@ -1874,18 +1939,18 @@ fn loops_and_recursion_start_up_to_255_processes() {
     for (number, (text, states, code)) in models.into_iter().enumerate() {
         let model = bench.write(&format!("{number}.pml"), &text);
         let flags = ["--keep-going", "--reduce", "none", "--json", "--no-trace"];
-        let ran = bench.run(&[&["check", &model], &flags[..]].concat());
-        assert_eq!(ran.code, code, "{text}\n{}{}", ran.out, ran.err);
-        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        let output = bench.run(&[&["check", &model], &flags[..]].concat());
+        assert_eq!(output.code, code, "{text}\n{}{}", output.out, output.err);
+        let result: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(result["states"], states, "{text}");
     }
 }
 
 #[test]
-fn all_commands_have_as_many_slots_and_states_too_wide_are_refused() {
+fn all_commands_have_enough_slots_and_too_wide_states_are_rejected() {
     let bench = Bench::new();
     let idle = "proctype W() { end: false }";
-    // What is asked of runs, walks and graphs get as many.
+    // Liveness checks, walks and graphs get the same number of slots.
     let model = bench.write(
         "many.pml",
         format!("byte n; {idle} init {{ do :: n < 20 -> run W(); n++ :: else -> break od }}"),
@@ -1896,27 +1961,31 @@ fn all_commands_have_as_many_slots_and_states_too_wide_are_refused() {
         &["simulate", &model, "--steps", "100"],
         &["graph", &model],
     ] {
-        let ran = bench.run(args);
+        let output = bench.run(args);
         assert_eq!(
-            ran.code,
-            if args[0] == "simulate" { ran.code } else { 0 },
+            output.code,
+            if args[0] == "simulate" { output.code } else { 0 },
             "{args:?}{}",
-            ran.err
+            output.err
         );
-        assert!(!ran.out.contains("no free slot"), "{args:?}\n{}", ran.out);
+        assert!(!output.out.contains("no free slot"), "{args:?}\n{}", output.out);
     }
     let wide = "byte n, done; proctype W() { int big[1200]; atomic { big[n] = n * 70000; done++ }; end: false }
         init { do :: n < 60 -> n++; run W(); done == n :: else -> break od }";
     let wide = bench.write("wide.pml", wide);
-    let ran = bench.run(&["check", &wide, "--exec", "interp", "--reduce", "none"]);
-    assert!(ran.code == 2 && ran.err.contains("slots, which is the maximum"), "{}", ran.err);
+    let output = bench.run(&["check", &wide, "--exec", "interp", "--reduce", "none"]);
+    assert!(
+        output.code == 2 && output.err.contains("slots, which is the maximum"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
-fn the_language_can_be_named() {
+fn the_language_is_selected_by_a_flag() {
     let bench = Bench::new();
-    let model = bench.write("late", LATE);
-    bench.run(&["check", &model]).refused(2, &["unknown file extension", "--language"]);
+    let model = bench.write("late", LATE_PROCESSES);
+    bench.run(&["check", &model]).assert_rejected(2, &["unknown file extension", "--language"]);
     assert_eq!(bench.run(&["check", &model, "--language", "promela"]).code, 0);
 }
 
@@ -1925,41 +1994,41 @@ fn the_language_can_be_named() {
 fn initial_states_and_counterexamples_stay_within_the_budget() {
     const BUDGET: u64 = 48 << 20;
     let bench = Bench::new();
-    let model = bench.write("model.m", BEGINNINGS);
+    let model = bench.write("model.m", MANY_INITIAL_STATES);
     let flags = ["--memory", "48MiB", "--no-deadlock", "--dir", "d"];
-    let (ran, peak) = bench.run_watched(&[&["check", &model], &flags[..]].concat());
-    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("invariant: low, 2 steps") && ran.out.contains("x = 300000"));
+    let (output, peak) = bench.run_with_peak_memory(&[&["check", &model], &flags[..]].concat());
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    assert!(output.out.contains("invariant: low, 2 steps") && output.out.contains("x = 300000"));
     assert!(peak <= BUDGET, "{} KiB resident", peak >> 10);
     for args in [["trace", "d"].as_slice(), &["trace", "d", "--memory", "40MiB"], &["status", "d"]]
     {
-        let (ran, peak) = bench.run_watched(args);
+        let (output, peak) = bench.run_with_peak_memory(args);
         let is_trace = args[0] == "trace";
-        assert_eq!(ran.code, i32::from(is_trace), "{}{}", ran.out, ran.err);
-        assert!(ran.out.contains("x = 300000") || !is_trace, "{}", ran.out);
+        assert_eq!(output.code, i32::from(is_trace), "{}{}", output.out, output.err);
+        assert!(output.out.contains("x = 300000") || !is_trace, "{}", output.out);
         assert!(peak <= BUDGET, "{} KiB resident", peak >> 10);
     }
 }
 
 #[test]
-fn a_counterexample_as_json_is_whole_and_each_step_says_what_it_changed() {
+fn json_counterexamples_are_complete_with_changes() {
     let bench = Bench::new();
-    let ran = bench.check(COUNTER, &["--dir", "d", "--no-deadlock"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let output = bench.check(COUNTER, &["--dir", "d", "--no-deadlock"]);
+    assert_eq!(output.code, 0, "{}", output.err);
     let json = bench.run(&["trace", "d", "--json"]).json();
     assert_eq!(json["counterexamples"], serde_json::json!([]));
     assert_eq!(json["checked"], serde_json::json!(["run-time errors"]));
     let text = COUNTER.replace("effect x = 0;", "effect x = 3 / (x - 100);");
-    let ran = bench.check(text, &["--dir", "e"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    let ran = bench.run(&["trace", "e", "--json"]);
-    let told = ran.json();
-    assert_eq!(ran.out, format!("{told:#}\n"), "written in pieces as it would be at once");
-    let steps = told["counterexamples"][0]["steps"].as_array().unwrap();
+    let output = bench.check(text, &["--dir", "e"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    let output = bench.run(&["trace", "e", "--json"]);
+    let result = output.json();
+    assert_eq!(output.out, format!("{result:#}\n"), "written in pieces as it would be at once");
+    let steps = result["counterexamples"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 102);
     assert_eq!(steps[100]["changes"], serde_json::json!({ "x": [99, 100] }));
     let error = &steps[101]["error"];
     assert_eq!((&error["file"], &error["line"]), (&json!("model.dve"), &json!(3)), "{error}");
     assert!(error["message"].is_string() && error["column"].is_u64(), "{error}");
-    assert_eq!(told["counterexamples"][0]["last_state"]["x"], 100);
+    assert_eq!(result["counterexamples"][0]["last_state"]["x"], 100);
 }

@@ -25,14 +25,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-/// A corpus is replayed at every change and copied with the project.
+/// The limits of a corpus, which is replayed at every change and copied with the project.
 const FILES_MAX: usize = 40;
 const FILE_BYTES_MAX: usize = 2048;
 
-/// How the name of an input ends that was damaged by [`mutate`].
-const MUTANT: &str = "-mutant";
-/// How the name of an input begins that once made a decoder fail.
-const FOUND: &str = "found-";
+/// The suffix of the name of an input that [`mutate`] damaged.
+const MUTANT_SUFFIX: &str = "-mutant";
+/// The prefix of the name of an input that once made a decoder fail.
+const FUZZER_PREFIX: &str = "found-";
 
 /// Inputs by name.
 type Corpus = BTreeMap<String, Vec<u8>>;
@@ -50,44 +50,44 @@ fn read_corpus(target: &str) -> Corpus {
     entries.map(read).collect()
 }
 
-/// Whether the target believes an input, whose name is printed if it panics.
-fn believes(target: Target, name: &str, input: &[u8]) -> bool {
+/// Whether the target decodes an input. Prints the name of the input if it panics.
+fn decodes(target: Target, name: &str, input: &[u8]) -> bool {
     let outcome = std::panic::catch_unwind(|| target(input));
     outcome.unwrap_or_else(|_| panic!("{name}: {}", input.escape_ascii()))
 }
 
 #[test]
-fn hostile_bytes_are_refused_or_could_have_been_written() {
+fn hostile_bytes_are_rejected_or_decodable() {
     for (name, target) in TARGETS {
         let corpus = read_corpus(name);
         assert!((1..=FILES_MAX).contains(&corpus.len()), "{} files for {name}", corpus.len());
         for (file, input) in &corpus {
             assert!(input.len() <= FILE_BYTES_MAX, "{name}/{file} has {} bytes", input.len());
-            let believed = believes(target, &format!("{name}/{file}"), input);
-            let is_valid = !file.ends_with(MUTANT) && !file.starts_with(FOUND);
-            assert!(believed || !is_valid, "{name}/{file} is of another format: write it anew");
+            let decoded = decodes(target, &format!("{name}/{file}"), input);
+            let is_valid = !file.ends_with(MUTANT_SUFFIX) && !file.starts_with(FUZZER_PREFIX);
+            assert!(decoded || !is_valid, "{name}/{file} is of another format: write it anew");
         }
     }
 }
 
 #[test]
-fn so_are_mutants_of_them() {
+fn mutants_are_rejected_or_decodable() {
     for (name, target) in TARGETS {
         let corpus = read_corpus(name);
         let inputs: Vec<&Vec<u8>> = corpus.values().collect();
         let mutants = if is_large() { 1_000_000 } else { 3_000 };
-        let mut believed = 0;
+        let mut decoded = 0;
         for seed in 0..mutants {
             let mut random = Random::new(seed);
             let mut input = inputs[random.below(inputs.len())].clone();
             (0..1 + random.below(4)).for_each(|_| mutate(&mut input, &inputs, &mut random));
-            believed += u64::from(believes(target, &format!("{name}, mutant {seed}"), &input));
+            decoded += u64::from(decodes(target, &format!("{name}, mutant {seed}"), &input));
         }
-        println!("{name}: {} inputs, {mutants} mutants, {believed} believed", inputs.len());
+        println!("{name}: {} inputs, {mutants} mutants, {decoded} believed", inputs.len());
     }
 }
 
-/// Changes `input` in one of the ways that decoders are known to fall for.
+/// Changes `input` in a way that decoders are known to miss.
 fn mutate(input: &mut Vec<u8>, others: &[&Vec<u8>], random: &mut Random) {
     if input.is_empty() {
         return input.push(random.next() as u8);
@@ -130,11 +130,12 @@ fn write_corpora() {
     write_corpus("job", jobs());
 }
 
-/// Writes those of `valid` that are small, a mutant of each, and keeps what fuzzers found.
+/// Writes the small inputs of `valid` and a mutant of each. Keeps the inputs that fuzzers found.
 fn write_corpus(target: &str, mut valid: Corpus) {
     let folder = folder(target);
     fs::create_dir_all(&folder).unwrap();
-    for (name, _) in read_corpus(target).iter().filter(|(name, _)| !name.starts_with(FOUND)) {
+    for (name, _) in read_corpus(target).iter().filter(|(name, _)| !name.starts_with(FUZZER_PREFIX))
+    {
         fs::remove_file(folder.join(name)).unwrap();
     }
     valid.retain(|_, input| input.len() <= FILE_BYTES_MAX - 128);
@@ -143,11 +144,11 @@ fn write_corpus(target: &str, mut valid: Corpus) {
         let mut mutant = input.clone();
         mutate(&mut mutant, &inputs, &mut Random::new(seed as u64));
         fs::write(folder.join(name), input).unwrap();
-        fs::write(folder.join(format!("{name}{MUTANT}")), mutant).unwrap();
+        fs::write(folder.join(format!("{name}{MUTANT_SUFFIX}")), mutant).unwrap();
     }
 }
 
-/// Sets of keys of `width` bytes, by what they are like.
+/// Sets of keys of `width` bytes, by name.
 fn key_sets(width: usize) -> [(&'static str, Vec<u8>); 3] {
     let mut random = Random::new(width as u64);
     let scattered = |count: usize, random: &mut Random| {
@@ -162,7 +163,7 @@ fn key_sets(width: usize) -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// The keys 0, 3, 6, ... (all of them if there is no room for gaps).
+/// The keys 0, 3, 6, ... (without gaps for one-byte keys).
 fn numbered(width: usize, count: u64) -> Vec<u8> {
     let step = if width == 1 { 1 } else { 3 };
     let key = |number: u64| {
@@ -227,7 +228,7 @@ fn manifests() -> Corpus {
     let mut corpus = Corpus::from([
         ("ended".into(), timeless_manifest(&ended)),
         ("stopped".into(), timeless_manifest(&stopped)),
-        ("asleep".into(), timeless_manifest(&asleep())),
+        ("asleep".into(), timeless_manifest(&search_with_sleep_sets())),
     ]);
     let has_manifest = |disk: &FaultDisk| disk.read(MANIFEST).is_ok();
     let killed: Vec<FaultDisk> = killed_searches(&graph()).filter(has_manifest).collect();
@@ -235,7 +236,7 @@ fn manifests() -> Corpus {
         let disk = &killed[sample * killed.len() / 10];
         corpus.insert(format!("killed-{sample:02}"), timeless_manifest(disk));
     }
-    let killed = killed_searches(&lazy()).filter(has_manifest).collect::<Vec<_>>();
+    let killed = killed_searches(&postponing_graph()).filter(has_manifest).collect::<Vec<_>>();
     for disk in killed.iter().chain(&stopped_searches()) {
         let SavedSearch { postponed, open, .. } = SavedSearch::load(disk).unwrap();
         let parts = [
@@ -250,8 +251,8 @@ fn manifests() -> Corpus {
     corpus
 }
 
-/// A search of a model some of whose steps are asleep.
-fn asleep() -> FaultDisk {
+/// A search of a model with sleep sets.
+fn search_with_sleep_sets() -> FaultDisk {
     let text =
         "byte x, y; active proctype A() { x = 1; x = 2 } active proctype B() { y = 1; y = 2 }";
     let mut sources = SourceMap::default();
@@ -267,10 +268,10 @@ fn asleep() -> FaultDisk {
     disk
 }
 
-/// Searches that put steps off, each stopped after some states more.
+/// Searches that postpone transitions, each stopped after a few more states.
 fn stopped_searches() -> Vec<FaultDisk> {
     let stopped = |states| {
-        let (mut model, disk) = (lazy(), FaultDisk::new());
+        let (mut model, disk) = (postponing_graph(), FaultDisk::new());
         let control = Arc::new(SearchControl::new(Duration::ZERO, None));
         (model.states_until_stop, model.control) = (AtomicI64::new(states), Some(control.clone()));
         let outcome = search_until(&model, &disk, u64::MAX, &control).unwrap();
@@ -279,7 +280,7 @@ fn stopped_searches() -> Vec<FaultDisk> {
     (0..).map_while(stopped).collect()
 }
 
-/// The manifest in `disk`, without what depends on the machine.
+/// The manifest in `disk`, without the values that depend on the machine.
 fn timeless_manifest(disk: &FaultDisk) -> Vec<u8> {
     let timeless = FaultDisk::new();
     let saved = SavedSearch::load(disk).unwrap();

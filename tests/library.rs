@@ -1,10 +1,10 @@
 //! Searches that a program starts through the library: of Rust types, of its own models, and of texts.
 
-// Apart from others: what is resident counts against the memory of a search.
-#[path = "library/dives.rs"]
-mod dives;
+// This is a separate test program, because resident memory counts against the memory of a search.
 #[path = "library/examples.rs"]
 mod examples;
+#[path = "library/hunts.rs"]
+mod hunts;
 #[path = "library/properties.rs"]
 mod properties;
 #[path = "library/states.rs"]
@@ -34,7 +34,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use support::Graph;
 use support::memory::memory_beside_tests;
 
-/// Tokens that go round, each at its own pace.
+/// Four tokens on rings, each of which moves independently.
 struct Ring {
     size: u8,
     forbidden: u8,
@@ -42,7 +42,7 @@ struct Ring {
 
 impl TransitionSystem for Ring {
     type State = [u8; 4];
-    /// The token that goes on.
+    /// The token that moves.
     type Action = usize;
 
     fn initial(&self) -> Vec<[u8; 4]> {
@@ -72,15 +72,15 @@ impl TransitionSystem for Ring {
     }
 }
 
-/// Held by tests that search: what one holds counts against the memory of the others.
-fn alone() -> MutexGuard<'static, ()> {
+/// A lock for tests that search: the memory of one search counts against that of the others.
+fn exclusive_search() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[test]
-fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
-    let _alone = alone();
+fn a_rust_type_has_a_verdict_or_a_shortest_counterexample() {
+    let _exclusive = exclusive_search();
     let safe = Ring { size: 5, forbidden: 9 };
     let found = Check::new(&safe).memory(memory_beside_tests(512)).threads(2).run().unwrap();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 625));
@@ -99,8 +99,8 @@ fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
 }
 
 #[test]
-fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
-    let _alone = alone();
+fn only_the_same_search_resumes_in_a_directory() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
     let ring = Ring { size: 6, forbidden: 9 };
@@ -130,8 +130,8 @@ fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
 }
 
 #[test]
-fn bad_wishes_are_told() {
-    let _alone = alone();
+fn unsuitable_requests_are_errors() {
+    let _exclusive = exclusive_search();
     let ring = Ring { size: 3, forbidden: 9 };
     let error = Check::new(&ring).memory(1 << 20).run().err().unwrap();
     assert!(matches!(error, Error::Memory(_)), "{error}");
@@ -153,8 +153,8 @@ fn bad_wishes_are_told() {
 }
 
 #[test]
-fn a_text_is_searched_as_the_command_line_does() {
-    let _alone = alone();
+fn a_text_has_the_states_of_the_oracle() {
+    let _exclusive = exclusive_search();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/bakery.dve");
     let (model, warnings) = TextModel::open(&file, Default::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
@@ -168,9 +168,9 @@ fn a_text_is_searched_as_the_command_line_does() {
     assert!(error.to_string().starts_with("cannot read the model nothing.dve"), "{error}");
 }
 
-/// How a model contradicts itself.
+/// The inconsistency of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lie {
+enum Inconsistency {
     None,
     Start,
     Steps,
@@ -180,22 +180,22 @@ enum Lie {
     Again,
 }
 
-/// A graph that tells something else step by step than it gives to a search.
-struct Liar {
+/// A graph whose description contradicts the successors that it gives to a search.
+struct InconsistentModel {
     graph: Graph,
-    lie: Lie,
+    inconsistency: Inconsistency,
     asked: std::sync::atomic::AtomicU64,
 }
 
-impl Liar {
-    fn new(lie: Lie) -> Liar {
+impl InconsistentModel {
+    fn new(inconsistency: Inconsistency) -> InconsistentModel {
         let graph =
             Graph { nodes: 400, degree: 3, spread: 20, width: 3, broken: 301, dense: u64::MAX };
-        Liar { graph, lie, asked: Default::default() }
+        InconsistentModel { graph, inconsistency, asked: Default::default() }
     }
 }
 
-impl StateSpace for Liar {
+impl StateSpace for InconsistentModel {
     fn width(&self) -> usize {
         self.graph.width()
     }
@@ -210,15 +210,17 @@ impl StateSpace for Liar {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.graph.expand(states, out);
-        let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if self.lie == Lie::Findings || self.lie == Lie::Again && asked % 2 == 1 {
+        let calls = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if self.inconsistency == Inconsistency::Findings
+            || self.inconsistency == Inconsistency::Again && calls % 2 == 1
+        {
             out.record_finding(Violation::Property(0), &states[..self.width()]);
         }
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
-        match self.lie {
-            Lie::Masks => vec![vec![0xff, 0xff, 0x07]],
+        match self.inconsistency {
+            Inconsistency::Masks => vec![vec![0xff, 0xff, 0x07]],
             _ => any_bits(self.width()),
         }
     }
@@ -236,10 +238,10 @@ impl StateSpace for Liar {
     }
 }
 
-impl SystemDescription for Liar {
+impl SystemDescription for InconsistentModel {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut steps = self.graph.steps(state);
-        if self.lie == Lie::Steps {
+        if self.inconsistency == Inconsistency::Steps {
             for step in &mut steps {
                 let StepOutcome::Successor(next) = &mut step.outcome else { continue };
                 next[0] ^= 1;
@@ -250,7 +252,7 @@ impl SystemDescription for Liar {
 
     fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
         self.graph.visit_starts(visit);
-        if self.lie == Lie::Start {
+        if self.inconsistency == Inconsistency::Start {
             self.graph.visit_starts(visit);
         }
     }
@@ -264,8 +266,8 @@ impl SystemDescription for Liar {
     }
 
     fn violations(&self, state: &[u8]) -> Vec<Violation> {
-        match self.lie {
-            Lie::Violations => vec![Violation::Deadlock],
+        match self.inconsistency {
+            Inconsistency::Violations => vec![Violation::Deadlock],
             _ => self.graph.violations(state),
         }
     }
@@ -280,20 +282,23 @@ impl SystemDescription for Liar {
 }
 
 #[test]
-fn a_model_that_contradicts_itself_is_found_out() {
-    let _alone = alone();
-    let said = |lie| check_consistency(&Liar::new(lie), 2000, 7);
-    assert_eq!(said(Lie::None), Ok(()));
-    for (lie, what) in [
-        (Lie::Start, "`each_start`"),
-        (Lie::Steps, "`expand` gives"),
-        (Lie::Violations, "`steps` and `violations`"),
-        (Lie::Findings, "`steps` and `violations`"),
-        (Lie::Masks, "no write mask"),
-        (Lie::Again, "called again"),
+fn inconsistent_models_are_detected() {
+    let _exclusive = exclusive_search();
+    let checked =
+        |inconsistency| check_consistency(&InconsistentModel::new(inconsistency), 2000, 7);
+    assert_eq!(checked(Inconsistency::None), Ok(()));
+    for (inconsistency, what) in [
+        (Inconsistency::Start, "`each_start`"),
+        (Inconsistency::Steps, "`expand` gives"),
+        (Inconsistency::Violations, "`steps` and `violations`"),
+        (Inconsistency::Findings, "`steps` and `violations`"),
+        (Inconsistency::Masks, "no write mask"),
+        (Inconsistency::Again, "called again"),
     ] {
-        let Err(ModelInconsistency { what: found, .. }) = said(lie) else { panic!("{lie:?}") };
-        assert!(found.contains(what), "{lie:?}: {found}");
+        let Err(ModelInconsistency { what: found, .. }) = checked(inconsistency) else {
+            panic!("{inconsistency:?}")
+        };
+        assert!(found.contains(what), "{inconsistency:?}: {found}");
     }
     assert_eq!(
         check_consistency(&PackedSystem::new(&Ring { size: 4, forbidden: 2 }), 1000, 3),
@@ -301,19 +306,19 @@ fn a_model_that_contradicts_itself_is_found_out() {
     );
 }
 
-/// What is wrong with such a model is its own fault, not the disk's.
+/// The failure is reported as one of the model, not of the disk.
 #[test]
-fn a_counterexample_that_the_model_does_not_repeat_is_an_error_of_the_model() {
-    let _alone = alone();
-    for lie in [Lie::Steps, Lie::Masks] {
-        let liar = Liar::new(lie);
-        let found = Check::of_model(&liar).memory(memory_beside_tests(512)).run().unwrap();
-        assert_eq!(found.verdict(), SearchVerdict::Violated, "{lie:?}");
+fn a_counterexample_that_cannot_be_replayed_is_an_error_of_the_model() {
+    let _exclusive = exclusive_search();
+    for inconsistency in [Inconsistency::Steps, Inconsistency::Masks] {
+        let model = InconsistentModel::new(inconsistency);
+        let found = Check::of_model(&model).memory(memory_beside_tests(512)).run().unwrap();
+        assert_eq!(found.verdict(), SearchVerdict::Violated, "{inconsistency:?}");
         let error = found.counterexample().err().expect("it cannot be told");
         let is_the_model = matches!(&error, Error::Open(_, spill::Error::Source { .. }));
         assert!(is_the_model && error.to_string().contains("the model failed"), "{error}");
     }
-    let found = Liar::new(Lie::None);
+    let found = InconsistentModel::new(Inconsistency::None);
     let found = Check::of_model(&found).memory(memory_beside_tests(512)).run().unwrap();
     assert!(found.counterexample().unwrap().is_some());
 }

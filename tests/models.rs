@@ -1,4 +1,4 @@
-//! Every one of our models meets the expectations of its header (`tests/support/promises.rs`).
+//! Every model of this repository has the results in its header (`tests/support/promises.rs`).
 //!
 //! Each configuration is explored by the oracle and by the external search with little memory, and its counterexample
 //! is replayed. With `SPILLWAY_LARGE`, the external search alone explores larger configurations.
@@ -38,7 +38,7 @@ fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, SourceMa
     (Interp::new(loaded.program).unwrap(), sources)
 }
 
-/// What was found, in the words of a header.
+/// The results of a search, in the terms of a header.
 fn fields(outcome: &SearchOutcome, found: &[ViolationReport]) -> BTreeMap<String, String> {
     let mut fields = BTreeMap::from([
         ("verdict".to_string(), outcome.verdict.name().to_string()),
@@ -55,7 +55,7 @@ fn fields(outcome: &SearchOutcome, found: &[ViolationReport]) -> BTreeMap<String
 }
 
 #[test]
-fn every_model_keeps_its_promises() {
+fn every_model_has_the_results_of_its_header() {
     let large = support::is_large();
     let (mut configurations, mut states) = (0, 0);
     for file in models() {
@@ -109,13 +109,13 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
 }
 
 #[test]
-fn every_model_keeps_its_promises_about_runs() {
+fn every_model_has_the_liveness_results_of_its_header() {
     let mut verdicts: BTreeMap<String, u32> = BTreeMap::new();
-    let (mut asked, mut fair) = (0, [0, 0]);
+    let (mut property_count, mut fair) = (0, [0, 0]);
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();
         let promises = runs(&file, &text);
-        asked += u32::from(!promises.is_empty());
+        property_count += u32::from(!promises.is_empty());
         for promise in &promises {
             check_runs(&file, &text, promise);
             let holds = promise.promise.fields["verdict"] == "verified";
@@ -124,7 +124,10 @@ fn every_model_keeps_its_promises_about_runs() {
         }
     }
     let of = |verdict: &str| verdicts.get(verdict).copied().unwrap_or_default();
-    assert!(asked >= 20 && of("verified") >= 15 && of("violated") >= 15, "{asked}, {verdicts:?}");
+    assert!(
+        property_count >= 20 && of("verified") >= 15 && of("violated") >= 15,
+        "{property_count}, {verdicts:?}"
+    );
     assert!(fair.iter().all(|&it| it >= 6), "{fair:?} of weakly fair runs");
 }
 
@@ -151,7 +154,7 @@ fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
     let probe = judged.probe(limits, &SearchControl::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);
     match &probe.found {
-        // How many states were visited depends on the search, and that the run is one is seen by taking its steps.
+        // The number of visited states depends on the search. The replay shows that the counterexample is a run.
         ProbeVerdict::Found(lasso) => drop(judged.replay(lasso).unwrap()),
         ProbeVerdict::None | ProbeVerdict::Open => {
             fields.insert("states".into(), probe.states.to_string());
@@ -162,7 +165,7 @@ fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
 }
 
 #[test]
-fn there_are_enough_models_and_enough_errors_among_them() {
+fn there_are_enough_models_and_violated_ones() {
     let files = models();
     let violated = files
         .iter()

@@ -12,7 +12,7 @@ use spillway::front::{LANGUAGES, Language};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Who uses whom: pairs of packages, or of folders (or files) right under a crate's `src/`.
+/// Dependencies: pairs of packages, or of folders (or files) directly below a crate's `src/`.
 type Arrows = BTreeSet<(String, String)>;
 
 fn root() -> PathBuf {
@@ -23,7 +23,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file of Rust below a folder, with its path from the root, and its text.
+/// Every Rust file below a folder, with its path from the root, and its text.
 fn sources(folder: &str) -> Vec<(String, String)> {
     files_below(folder, "rs")
 }
@@ -56,12 +56,12 @@ fn code_folders() -> Vec<String> {
     folders
 }
 
-/// Every file of Rust of the crates, but for tests, with its path from the root, and its text.
+/// Every Rust file of the crates, without tests, with its path from the root, and its text.
 fn all_sources() -> Vec<(String, String)> {
     code_folders().iter().flat_map(|folder| sources(folder)).collect()
 }
 
-/// The code of a file: without its module of tests and without comments.
+/// The code of a file, without its test module and comments.
 fn code(name: &str, text: &str) -> String {
     if name.ends_with("/tests.rs") {
         return String::new();
@@ -71,7 +71,7 @@ fn code(name: &str, text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The names that stand after each `prefix`, in braces or alone, as in `use crate::{a, b::c}`.
+/// The names after each `prefix`, in braces or alone, as in `use crate::{a, b::c}`.
 fn named_after<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
     let word = |text: &'t str| {
         let end = text.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(text.len());
@@ -102,7 +102,7 @@ fn named_after<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
     names
 }
 
-/// The arrows that the code of some files below `root` has. `spill` is a crate.
+/// The dependencies of the code of some files below `root`. `spill` is a crate.
 fn arrows_of(root: &str, files: &[(String, String)]) -> Arrows {
     let below = |name: &str| {
         let rest = name.strip_prefix(root).unwrap_or(name);
@@ -119,8 +119,8 @@ fn arrows_of(root: &str, files: &[(String, String)]) -> Arrows {
     arrows
 }
 
-/// The arrows that a document tells: lines in the block that `fence` opens, each `from -> to, to`.
-fn arrows_told(document: &str, fence: &str) -> Arrows {
+/// The dependencies in a document: lines in the block that `fence` opens, each `from -> to, to`.
+fn documented_arrows(document: &str, fence: &str) -> Arrows {
     let lines = document.lines().skip_while(|line| *line != fence);
     let lines = lines.skip(1).take_while(|line| *line != "```");
     let pairs = lines.flat_map(|line| {
@@ -143,14 +143,14 @@ fn without_base(arrows: Arrows) -> Arrows {
     arrows.into_iter().filter(|(_, to)| !BELOW_ALL.contains(&to.as_str())).collect()
 }
 
-/// The files below `root` but for those that only name what there is.
+/// The files below `root`, without those that only declare modules.
 fn parts_of(root: &str) -> Vec<(String, String)> {
     let tops = ["lib.rs", "main.rs"].map(|name| format!("{root}{name}"));
     sources(root).into_iter().filter(|(name, _)| !tops.contains(name)).collect()
 }
 
-/// What is left of some arrows when, again and again, what uses nothing is taken away: those of
-/// cycles, and those that lead there.
+/// The dependencies that are left when those to parts without dependencies are removed repeatedly: cycles, and paths to
+/// them.
 fn in_cycles(mut arrows: Arrows) -> Arrows {
     loop {
         let using: BTreeSet<String> = arrows.iter().map(|(from, _)| from.clone()).collect();
@@ -162,11 +162,11 @@ fn in_cycles(mut arrows: Arrows) -> Arrows {
     }
 }
 
-/// Arrows are as `docs/internals/architecture.md` tells after `fence`, and none points back.
+/// Asserts that dependencies equal those of `docs/internals/architecture.md` after `fence`, and have no cycle.
 fn compare_arrows(found: &Arrows, fence: &str) {
-    let told = arrows_told(&read("docs/internals/architecture.md"), fence);
-    let secret: Vec<_> = found.difference(&told).collect();
-    let idle: Vec<_> = told.difference(found).collect();
+    let documented = documented_arrows(&read("docs/internals/architecture.md"), fence);
+    let secret: Vec<_> = found.difference(&documented).collect();
+    let idle: Vec<_> = documented.difference(found).collect();
     assert!(
         secret.is_empty(),
         "arrows that docs/internals/architecture.md does not tell: {secret:?}"
@@ -180,7 +180,7 @@ fn compare_arrows(found: &Arrows, fence: &str) {
 }
 
 #[test]
-fn arrows_are_as_the_architecture_says() {
+fn folder_dependencies_equal_the_architecture_page() {
     let files = parts_of("src/");
     compare_arrows(&without_base(arrows_of("src/", &files)), "```arrows");
     for (file, text) in &files {
@@ -189,7 +189,7 @@ fn arrows_are_as_the_architecture_says() {
     }
 }
 
-/// The arrows that the manifests of the packages have: to packages of the workspace.
+/// The dependencies in the manifests of packages on packages of the workspace.
 fn arrows_of_manifests(manifests: &[String]) -> Arrows {
     let packages = manifests.iter().map(|text| {
         let manifest: toml::Table = text.parse().unwrap();
@@ -207,7 +207,7 @@ fn arrows_of_manifests(manifests: &[String]) -> Arrows {
 }
 
 #[test]
-fn crates_use_each_other_as_the_architecture_says() {
+fn crate_dependencies_equal_the_architecture_page() {
     let folders = code_folders();
     let manifests = folders.iter().map(|it| read(&format!("{}Cargo.toml", &it[..it.len() - 3])));
     compare_arrows(&arrows_of_manifests(&manifests.collect::<Vec<_>>()), "```arrows of crates");
@@ -220,13 +220,13 @@ fn crates_use_each_other_as_the_architecture_says() {
 }
 
 #[test]
-fn arrows_in_spill_are_as_the_architecture_says() {
+fn spill_dependencies_equal_the_architecture_page() {
     let arrows = arrows_of("spill/src/", &parts_of("spill/src/"));
     compare_arrows(&arrows, "```arrows of spill");
 }
 
 #[test]
-fn a_planted_cycle_is_found() {
+fn a_planted_cycle_is_detected() {
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     let mut files = vec![
         file("spill/src/store/mod.rs", "use crate::runs::{merge, sort};"),
@@ -241,7 +241,7 @@ fn a_planted_cycle_is_found() {
 }
 
 #[test]
-fn a_planted_arrow_is_found() {
+fn a_planted_dependency_is_detected() {
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     let planted = [
         file("src/ir/mod.rs", "use crate::{source::Span, search::{Limits, memory}, cli};"),
@@ -251,11 +251,11 @@ fn a_planted_arrow_is_found() {
     let pair = |from: &str, to: &str| (from.to_string(), to.to_string());
     let expected = [pair("ir", "search"), pair("ir", "cli"), pair("exec", "spill")];
     assert_eq!(without_base(arrows_of("src/", &planted)), expected.into());
-    let told = arrows_told("x\n```arrows\na, b -> c, d\n```\ne -> f", "```arrows");
-    assert_eq!(told, [pair("a", "c"), pair("a", "d"), pair("b", "c"), pair("b", "d")].into());
+    let documented = documented_arrows("x\n```arrows\na, b -> c, d\n```\ne -> f", "```arrows");
+    assert_eq!(documented, [pair("a", "c"), pair("a", "d"), pair("b", "c"), pair("b", "d")].into());
 }
 
-/// How many uses of the keyword the code of each file has.
+/// The number of uses of the keyword in the code of each file.
 fn unsafe_in(files: &[(String, String)]) -> BTreeMap<String, usize> {
     let counts = files.iter().map(|(name, text)| {
         let code = code(name, text);
@@ -266,13 +266,13 @@ fn unsafe_in(files: &[(String, String)]) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn unsafe_is_where_contributing_says() {
+fn unsafe_is_used_only_in_the_documented_files() {
     let text = read("CONTRIBUTING.md");
     let rule = text.split("\n- ").find(|rule| rule.starts_with("**`unsafe`**")).unwrap();
-    let told: BTreeSet<&str> = rule.split('`').filter(|word| word.contains("src/")).collect();
-    let mut idle = told.clone();
+    let documented: BTreeSet<&str> = rule.split('`').filter(|word| word.contains("src/")).collect();
+    let mut idle = documented.clone();
     for (file, _) in unsafe_in(&all_sources()) {
-        let place = told.iter().find(|&&place| Path::new(&file).starts_with(place));
+        let place = documented.iter().find(|&&place| Path::new(&file).starts_with(place));
         let place =
             place.unwrap_or_else(|| panic!("CONTRIBUTING.md does not tell of `unsafe` in {file}"));
         idle.remove(place);
@@ -281,7 +281,7 @@ fn unsafe_is_where_contributing_says() {
 }
 
 #[test]
-fn a_planted_unsafe_is_found() {
+fn a_planted_unsafe_is_detected() {
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     let planted = [
         file("src/a.rs", "fn f() { unsafe { g() } }"),
@@ -291,10 +291,10 @@ fn a_planted_unsafe_is_found() {
 }
 
 #[test]
-fn files_that_documents_name_are_there() {
+fn files_named_in_documents_exist() {
     let code = ["src", "crates", "spill", "tests", "examples", "benches", "stateright", "fuzz"];
     let code: Vec<String> = code.into_iter().flat_map(sources).map(|it| it.0).collect();
-    // A file of Rust is also named by the end of its path.
+    // A Rust file may be named by the end of its path.
     let is_tail = |word: &str| {
         let is_part = |it: char| it.is_alphanumeric() || "_/.-".contains(it);
         let is_file = word.ends_with(".rs") && word.chars().all(is_part);
@@ -324,7 +324,7 @@ fn files_that_documents_name_are_there() {
             let is_ours = !document.starts_with("docs/tutorials/");
             assert!(!is_ours || is_tail(word), "{document} names `{word}`, which is not there");
         }
-        // Pages name others by where these lie from theirs.
+        // Pages name others relative to themselves.
         let folder = root().join(&document).parent().unwrap().to_path_buf();
         let pages = text.split(['`', '(', ')', ' ']).filter(|it| it.ends_with(".md"));
         for page in pages {
@@ -342,7 +342,7 @@ fn files_that_documents_name_are_there() {
     }
 }
 
-/// Where the code of some files names a language, in whatever case: file and name.
+/// The languages that the code of some files names, in any case: file and name.
 fn languages_in(files: &[(String, String)]) -> Vec<(String, &'static str)> {
     let named = files.iter().flat_map(|(file, text)| {
         let code = code(file, text).to_lowercase();
@@ -355,7 +355,7 @@ fn languages_in(files: &[(String, String)]) -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn the_command_line_knows_no_language_by_name() {
+fn the_command_line_names_no_language() {
     assert_eq!(languages_in(&sources("src/cli")), []);
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     let planted = [
@@ -368,7 +368,7 @@ fn the_command_line_knows_no_language_by_name() {
 }
 
 #[test]
-fn languages_are_told_apart_by_name_and_ending() {
+fn languages_have_distinct_names_and_endings() {
     let names: BTreeSet<_> = LANGUAGES.iter().map(|language| language.name).collect();
     assert_eq!(names.len(), LANGUAGES.len());
     for language in LANGUAGES {
@@ -381,7 +381,7 @@ fn languages_are_told_apart_by_name_and_ending() {
 }
 
 #[test]
-fn only_one_place_writes_to_the_standard_streams() {
+fn only_cli_output_writes_to_the_standard_streams() {
     for (file, text) in all_sources() {
         for panicking in ["println!", "print!(", "dbg!("] {
             let uses = code(&file, &text).contains(panicking);

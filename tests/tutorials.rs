@@ -15,7 +15,7 @@
 //!   such a block.
 //! - A block `console of=TOOL` shows the output of another checker. A line `…` replaces any omitted lines, and `…` in a
 //!   line replaces a part of it; spaces at the end of lines are ignored. These commands run in ignored tests, because
-//!   the tools must be installed: `cargo test --test tutorials -- --ignored others`.
+//!   the tools must be installed: `cargo test --test tutorials -- --ignored other_checkers`.
 //! - No other block is allowed in a tutorial, so every block is tested. Other pages may have blocks of other languages
 //!   and of no language, but without commands.
 //!
@@ -23,7 +23,7 @@
 //! search, and the row `test result` of Cargo in the time; the text after its last `; ` may differ. Outside tutorials,
 //! [`mask_row`](masked_rows::mask_row) also masks the figures of other rows.
 //!
-//! After an intended change, `cargo test --test tutorials -- --ignored renew` writes the present output into the pages;
+//! After an intended change, `cargo test --test tutorials -- --ignored renew` writes the current output into the pages;
 //! review the changes.
 
 #[path = "tutorials/blocks.rs"]
@@ -51,9 +51,9 @@ fn read(name: &str) -> String {
 }
 
 const TUTORIAL: WalkOptions =
-    WalkOptions { kind: PageKind::Tutorial, others: false, renews: false };
+    WalkOptions { kind: PageKind::Tutorial, runs_other_checkers: false, renews: false };
 const REFERENCE: WalkOptions =
-    WalkOptions { kind: PageKind::Reference, others: false, renews: false };
+    WalkOptions { kind: PageKind::Reference, runs_other_checkers: false, renews: false };
 
 /// Walks through pages, one after the other, in one folder. Returns the number of commands.
 fn follow(names: &[&str], options: WalkOptions) -> Result<usize, PageMismatch> {
@@ -86,26 +86,26 @@ const TLC: &str = "docs/tutorials/tlc.md";
 const RUST: &str = "docs/tutorials/rust.md";
 
 #[test]
-fn the_tutorial_for_users_of_spin_does_what_it_says() {
+fn commands_of_the_spin_tutorial_have_their_output() {
     follow_tutorial(&[SPIN], TUTORIAL);
 }
 
 #[test]
-fn the_tutorial_for_users_of_murphi_does_what_it_says() {
+fn commands_of_the_murphi_tutorial_have_their_output() {
     follow_tutorial(&[MURPHI], TUTORIAL);
 }
 
 #[test]
-fn the_tutorial_for_users_of_tlc_does_what_it_says() {
+fn commands_of_the_tlc_tutorial_have_their_output() {
     follow_tutorial(&[TLC], TUTORIAL);
 }
 
 #[test]
-fn the_tutorial_for_rust_programmers_does_what_it_says() {
+fn commands_of_the_rust_tutorial_have_their_output() {
     follow_tutorial(&[RUST], TUTORIAL);
 }
 
-/// A page that says what the others are for, and one for each bug.
+/// An overview page, and one page for each bug.
 const FIVE_BUGS: [&str; 6] = [
     "docs/tutorials/five-bugs.md",
     "docs/tutorials/five-bugs/lost_message.md",
@@ -116,17 +116,17 @@ const FIVE_BUGS: [&str; 6] = [
 ];
 
 #[test]
-fn five_bugs_are_told_as_the_pages_say() {
+fn commands_of_the_five_bugs_pages_have_their_output() {
     follow_tutorial(&FIVE_BUGS, TUTORIAL);
 }
 
 #[test]
 #[ignore = "needs SPIN 6.5.2, Rumur 2022.08.20 and Stateright 0.31"]
-fn others_tell_the_five_bugs_as_the_pages_say() {
-    follow_tutorial(&FIVE_BUGS, WalkOptions { others: true, ..TUTORIAL });
+fn other_checkers_have_the_output_of_the_five_bugs_pages() {
+    follow_tutorial(&FIVE_BUGS, WalkOptions { runs_other_checkers: true, ..TUTORIAL });
 }
 
-/// The flags that a text names, with two dashes.
+/// The long flags that a text names.
 fn flags(text: &str) -> BTreeSet<&str> {
     let is_flag = |it: &char| it.is_ascii_lowercase() || *it == '-';
     let starts = text.match_indices("--").map(|(at, _)| &text[at..]);
@@ -135,7 +135,7 @@ fn flags(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn flags_that_the_tutorials_name_are_there() {
+fn flags_named_in_tutorials_exist() {
     let help: String = ["check", "resume", "status", "trace", "explain", "simulate"]
         .map(|command| {
             let mut spillway = Command::new(env!("CARGO_BIN_EXE_spillway"));
@@ -144,25 +144,25 @@ fn flags_that_the_tutorials_name_are_there() {
         .concat();
     let mut there = flags(&help);
     assert!(there.contains("--memory") && !there.contains("--search"), "{there:?}");
-    // Cargo's, to build it.
+    // A flag of Cargo, which the tutorial builds with.
     there.insert("--release");
     for name in [SPIN, MURPHI, TLC] {
         let page = read(name);
-        // What others' commands are called stands in the first column of a table.
-        let ours = page.lines().map(|line| match line.strip_prefix("| ") {
-            Some(row) => row.split_once(" | ").map_or(row, |(_, ours)| ours),
+        // The flags of other checkers are in the first column of a table.
+        let spillway_text = page.lines().map(|line| match line.strip_prefix("| ") {
+            Some(row) => row.split_once(" | ").map_or(row, |(_, spillway_cell)| spillway_cell),
             None => line,
         });
-        let ours: Vec<&str> = ours.collect();
-        let ours = ours.join("\n");
-        let named = flags(&ours);
+        let spillway_text: Vec<&str> = spillway_text.collect();
+        let spillway_text = spillway_text.join("\n");
+        let named = flags(&spillway_text);
         assert!(named.contains("--dir"), "{name}: {named:?}");
         let unknown: Vec<_> = named.difference(&there).collect();
         assert!(unknown.is_empty(), "{name}: no command has {unknown:?}");
     }
 }
 
-/// The pages of `docs/` below a folder that are no tutorials, and `README.md` for no folder.
+/// The pages of `docs/` below a folder, without the tutorials.
 fn reference_pages(folder: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut folders = vec![PathBuf::from("docs").join(folder)];
@@ -183,7 +183,7 @@ fn reference_pages(folder: &str) -> Vec<String> {
     all
 }
 
-/// Walks through each page in a folder of its own. At least this number of commands is run.
+/// Executes each page in its own folder. Asserts a minimum number of commands.
 fn follow_each(pages: &[String], commands_min: usize) {
     let walked = pages.iter().map(|it| follow(&[it.as_str()], REFERENCE));
     match walked.sum::<Result<usize, PageMismatch>>() {
@@ -193,12 +193,12 @@ fn follow_each(pages: &[String], commands_min: usize) {
 }
 
 #[test]
-fn how_to_guides_do_what_they_say() {
+fn commands_of_how_to_guides_have_their_output() {
     follow_each(&reference_pages("how-to"), 25);
 }
 
 #[test]
-fn all_other_pages_do_what_they_say() {
+fn commands_of_all_other_pages_have_their_output() {
     let mut pages = reference_pages("");
     pages.retain(|it| !it.starts_with("docs/how-to/"));
     pages.push("README.md".into());
@@ -229,13 +229,13 @@ fn renew() {
     }
 }
 
-/// Walks through a page that a test makes up.
+/// Walks through a page made by a test.
 fn walk_planted(page: &str, options: WalkOptions) -> Result<walk::WalkResult, PageMismatch> {
     walk::walk("planted", page, tempfile::tempdir().unwrap().path(), options)
 }
 
 #[test]
-fn pages_with_other_blocks_are_followed_too() {
+fn reference_pages_may_have_other_blocks() {
     let right = "```json\n{}\n```\n```\n->\n```\n```sh\ntrue\ntrue\n```\n```console skip=long\n$ sleep 1000\n```\n\
         ```console\n$ echo '  took     7 s'\n  took     8 s\n```\n";
     assert_eq!(walk_planted(right, REFERENCE).map(|it| it.commands), Ok(2));
@@ -253,7 +253,7 @@ fn pages_with_other_blocks_are_followed_too() {
 }
 
 #[test]
-fn a_page_is_renewed_where_it_differs() {
+fn renew_replaces_only_changed_output() {
     let page = "```console\n$ echo one\ntwo\nthree\n$ echo four\nfour\n```\nfive\n```console\n$ printf '  found    1 state; 2 s\\nsix\\n'\n  found    1 state; 1 s\n```\n";
     let renewed = "```console\n$ echo one\none\n$ echo four\nfour\n```\nfive\n```console\n$ printf '  found    1 state; 2 s\\nsix\\n'\n  found    1 state; 1 s\nsix\n```\n";
     let walked = walk_planted(page, WalkOptions { renews: true, ..TUTORIAL });
@@ -261,7 +261,7 @@ fn a_page_is_renewed_where_it_differs() {
 }
 
 #[test]
-fn what_differs_from_a_page_is_found() {
+fn differences_from_a_page_are_detected() {
     let wrong = BTreeMap::from([
         ("output of a command", "```console\n$ echo one\ntwo\n```\n"),
         ("missing output", "```console\n$ echo one\n```\n"),
@@ -288,9 +288,11 @@ fn what_differs_from_a_page_is_found() {
 }
 
 #[test]
-fn what_others_print_is_compared_but_for_what_is_left_out() {
+fn ellipses_match_omitted_output_of_other_checkers() {
     let page = "```console of=else\n$ printf 'one \\ntwo at 7\\nthree\\n'\none\ntwo at …\n…\n```\n";
-    let walk = |page: &str, others| walk_planted(page, WalkOptions { others, ..TUTORIAL });
+    let walk = |page: &str, runs_other_checkers| {
+        walk_planted(page, WalkOptions { runs_other_checkers, ..TUTORIAL })
+    };
     assert_eq!(walk(page, true).map(|it| it.commands), Ok(1));
     assert_eq!(walk(page, false).map(|it| it.commands), Ok(0));
     for (right, wrong) in [("one\n", "four\n"), ("two at …", "two on …"), ("…\n`", "…\nfour\n`")]

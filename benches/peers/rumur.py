@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Spillway and Rumur side by side on Murphi models, as a Markdown table.
+"""Compares Spillway with Rumur on Murphi models, and prints a Markdown table.
 
 Prerequisites (Debian packages): rumur, gcc, libc6-dev, python3; and `cargo build --release`.
 
     benches/peers/rumur.py [FOLDER] [--only PART] [--memory SIZE] [--threads 1,2] [--no-rumur]
 
-FOLDER holds models of other people, found by their names; without it only ours are measured. Rumur
-writes a C program, which is compiled with -O3 -march=native; what is measured is that program.
-Each model is explored whole by both, with symmetry off and on (exhaustive in Rumur's words, exact
-in ours). CPU is of the whole process, user and system, in nanoseconds a rule fired. Rumur has
-neither unions nor multisets, and takes copying an undefined value for an error, as CMurphi does not:
-models without comparable counts have a dash in the last column.
+FOLDER holds external models, found by their names. Without it only models of this repository are measured. Rumur
+writes a C program, which is compiled with -O3 -march=native and then measured. Both tools explore the whole state
+space of each model, with symmetry off and on (`exhaustive` in Rumur, `exact` in Spillway). The CPU time is the user
+and system time of the whole process, in nanoseconds for each fired rule. Rumur has neither unions nor multisets.
+Unlike CMurphi, it regards copying an undefined value as an error. Models without comparable counts have a dash in
+the last column.
 """
 
 import argparse
@@ -27,8 +27,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Other people's: the end of the path in the folder.
-THEIRS = [
+# External models: the end of the path in the folder.
+EXTERNAL_MODELS = [
     "cmurphi/newcache3.m",
     "cmurphi/list6too.m",
     "cmurphi/mcslock1.m",
@@ -39,8 +39,8 @@ THEIRS = [
     "newpara/n_german2004.m",
 ]
 
-# Ours, scaled: at least half a million states each with symmetry off.
-OURS = [
+# Models of this repository with larger constants: at least half a million states each with symmetry off.
+OWN_MODELS = [
     ("directory_channels.m", {"N": 4}),
     ("mesi_bus.m", {"N": 6}),
     ("queue_lock.m", {"N": 7}),
@@ -48,7 +48,7 @@ OURS = [
     ("two_phase_commit.m", {"N": 8}),
 ]
 
-ENOUGH = 2_000_000_000  # errors, so that Rumur goes on to the end
+ERRORS_MAX = 2_000_000_000  # errors, so that Rumur visits the whole state space
 
 
 @dataclass
@@ -64,8 +64,8 @@ class Run:
         return [f"{per_rule:.0f}", f"{self.wall:.2f}", f"{self.peak / 2**20:.0f}"]
 
 
-def measured(command, timeout):
-    """What a command prints, its CPU and wall seconds, and its largest resident size in bytes."""
+def measure(command, timeout):
+    """Returns the output of a command, its CPU and wall seconds, and its peak resident size in bytes."""
     with tempfile.TemporaryFile() as out:
         began = time.monotonic()
         child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
@@ -87,7 +87,7 @@ def measured(command, timeout):
 
 
 def with_constants(text, constants):
-    """The model's text with some of its constants changed."""
+    """Returns the text of a model with some of its constants changed."""
     for name, value in constants.items():
         text, count = re.subn(rf"(?m)^(\s*{name}\s*:\s*)[^;]*;", rf"\g<1>{value};", text, count=1)
         if count != 1:
@@ -96,12 +96,12 @@ def with_constants(text, constants):
 
 
 def build_rumur(model, symmetry, threads, folder):
-    """The path of Rumur's program for a model, or why there is none."""
+    """Returns the path of Rumur's program for a model, or None and the reason for a failure."""
     source, program = folder / "model.c", folder / "model"
     how = "exhaustive" if symmetry else "off"
     made = subprocess.run(
         ["rumur", f"--symmetry-reduction={how}", "--output-format", "machine-readable",
-         "--deadlock-detection", "off", "--max-errors", str(ENOUGH), "--threads", str(threads),
+         "--deadlock-detection", "off", "--max-errors", str(ERRORS_MAX), "--threads", str(threads),
          "--counterexample-trace", "off", "--output", source, model],
         capture_output=True, text=True)
     if made.returncode != 0:
@@ -122,7 +122,7 @@ def run_rumur(model, symmetry, threads, folder, timeout):
     if program is None:
         print(f"rumur, {model.name}: {why}", file=sys.stderr)
         return None
-    result = measured([program], timeout)
+    result = measure([program], timeout)
     if result is None:
         print(f"rumur, {model.name}: not done after {timeout} s", file=sys.stderr)
         return None
@@ -136,7 +136,7 @@ def run_rumur(model, symmetry, threads, folder, timeout):
 
 def run_spillway(model, symmetry, threads, args):
     how = "exact" if symmetry else "off"
-    result = measured(
+    result = measure(
         [args.spillway, "check", model, "--json", "--keep-going", "--no-deadlock",
          "--symmetry", how, "--memory", args.memory, "--threads", str(threads)], args.timeout)
     if result is None:
@@ -147,25 +147,25 @@ def run_spillway(model, symmetry, threads, args):
 
 
 def models(args, folder):
-    """The names of the models and where they are."""
-    for theirs in THEIRS if args.folder else []:
+    """Yields the names and paths of the models."""
+    for theirs in EXTERNAL_MODELS if args.folder else []:
         found = [path for path in Path(args.folder).rglob(Path(theirs).name)
                  if str(path).endswith("/" + theirs)]
         if not found:
             print(f"{theirs} is not in {args.folder}", file=sys.stderr)
         for path in found[:1]:
             yield Path(theirs).stem, path
-    for file, constants in OURS:
+    for file, constants in OWN_MODELS:
         text = (ROOT / "models" / "murphi" / file).read_text()
-        said = ",".join(f"{name}={value}" for name, value in constants.items())
+        listed = ",".join(f"{name}={value}" for name, value in constants.items())
         path = folder / file
         path.write_text(with_constants(text, constants))
-        yield f"{Path(file).stem} {said}", path
+        yield f"{Path(file).stem} {listed}", path
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", help="where other people's models are")
+    parser.add_argument("folder", nargs="?", help="the folder of external models")
     parser.add_argument("--only", default="", help="models whose name contains this")
     parser.add_argument("--memory", default="64MiB")
     parser.add_argument("--threads", default="1,2")
@@ -195,10 +195,10 @@ def main():
                 peers = [None if args.no_rumur else
                          run_rumur(path, symmetry, n, folder, args.timeout) for n in counts]
                 agree = {(run.states, run.rules) for run in [*ours, *peers] if run}
-                said = f"{ours[0].states:,}, {ours[0].rules:,}"
+                text = f"{ours[0].states:,}, {ours[0].rules:,}"
                 if len(agree) > 1:
-                    said += "; not all agree: " + "; ".join(f"{s:,}, {r:,}" for s, r in agree)
-                cells = [name, "on" if symmetry else "off", said]
+                    text += "; not all agree: " + "; ".join(f"{s:,}, {r:,}" for s, r in agree)
+                cells = [name, "on" if symmetry else "off", text]
                 cells += [", ".join(run.cells()) if run else "-" for run in [*peers, *ours]]
                 own[symmetry].append(ours[0].cpu / max(ours[0].rules, 1) * 1e9)
                 cell = "-"
@@ -210,10 +210,10 @@ def main():
     print()
     for kind in kinds:
         if own[kind]:
-            said = f"{statistics.median(own[kind]):.0f} ns a rule fired"
+            text = f"{statistics.median(own[kind]):.0f} ns a rule fired"
             if ratios[kind]:
-                said += f", {statistics.median(ratios[kind]):.3f} of rumur's"
-            print(f"Median, one thread, symmetry {'on' if kind else 'off'}: {said}.")
+                text += f", {statistics.median(ratios[kind]):.3f} of rumur's"
+            print(f"Median, one thread, symmetry {'on' if kind else 'off'}: {text}.")
 
 
 if __name__ == "__main__":

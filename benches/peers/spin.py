@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Spillway and SPIN side by side, on the same models and the same semantics.
+"""Compares Spillway with SPIN, on the same models and with the same semantics.
 
     benches/peers/spin.py --spillway target/release/spillway MODEL...
 
-For each model: `spin -a -o1 -o2 -o3` (SPIN's unoptimised graph, which is Spillway's), compiled with
-`gcc -O2 -DSAFETY -DNOREDUCE`, with all the memory it wants; the same with `-DCOLLAPSE` and with
-`-DMA`; and `spillway check --memory 64MiB --threads 1`. Both look for all violations and go on.
-Prints a table in Markdown: CPU nanoseconds a transition, wall seconds, peak resident MiB. Runs one
-after the other on one machine, so the columns of a row can be compared.
+Each model is verified by `spin -a -o1 -o2 -o3`, which keeps the unoptimised graph, as Spillway does. The verifier
+is compiled with `gcc -O2 -DSAFETY -DNOREDUCE`, and has no memory limit. It also runs with `-DCOLLAPSE` and with
+`-DMA`. Spillway runs `spillway check --memory 64MiB --threads 1`. Both search for all violations. Prints a table in
+Markdown: CPU nanoseconds for each transition, wall seconds, peak resident MiB. The tools run one after the other on
+one machine, so the columns of a row can be compared.
 
-With `--reduced LIST` both reduce: SPIN as it does by default (`spin -a`, `-O2 -DSAFETY`), with its
-statement merging and dead variables, and Spillway by `--reduce LIST`, as
-`por,dead`. Their spaces differ then, so whole searches are compared.
+With `--reduced LIST` both reduce. SPIN has its default reductions (`spin -a`, `-O2 -DSAFETY`), with statement
+merging and dead variables. Spillway has `--reduce LIST`, such as `por,dead`. The reduced state spaces differ, so
+whole searches are compared.
 
-Needs the Debian packages spin, gcc and python3. A model's counts must agree, or its row says so.
+Needs the Debian packages spin, gcc and python3. If the counts of a model differ, its row contains both.
 """
 
 import argparse
@@ -27,15 +27,15 @@ import sys
 import tempfile
 import time
 
-# Never claims are left out on both sides: what is compared is the search of the system.
+# Both tools omit never claims: the searches of the system are compared.
 PAN = ["-O2", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=20000"]
-# SPIN's unoptimised graph, and every step of it.
-WHOLE = (["-o1", "-o2", "-o3"], ["-DNOREDUCE"])
+# SPIN's unoptimised graph, and the full search.
+UNREDUCED = (["-o1", "-o2", "-o3"], ["-DNOREDUCE"])
 REDUCED = ([], [])
 
 
-def measured(command, folder):
-    """CPU seconds, wall seconds, peak resident MiB and output of a command."""
+def measure(command, folder):
+    """Returns the CPU seconds, wall seconds, peak resident MiB and output of a command."""
     with tempfile.TemporaryFile() as output:
         begun = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.DEVNULL)
@@ -47,7 +47,7 @@ def measured(command, folder):
 
 
 def spin(model, folder, variant, flags, depth):
-    """Runs SPIN's verifier; its figures, states and transitions."""
+    """Runs SPIN's verifier. Returns its figures, states, transitions and the bytes of a state vector."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     (generating, compiling) = variant
@@ -55,7 +55,7 @@ def spin(model, folder, variant, flags, depth):
     subprocess.run(generate, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["gcc", *PAN, *compiling, *flags, "-w", "-o", "pan", "pan.c"], cwd=folder, check=True)
     verify = ["./pan", "-n", "-c0", f"-m{depth}", "-w24"]
-    cpu, wall, peak, text = measured(verify, folder)
+    cpu, wall, peak, text = measure(verify, folder)
     states = re.search(r"(\d+) states, stored", text)
     transitions = re.search(r"(\d+) transitions \(=", text)
     width = re.search(r"State-vector (\d+) byte", text)
@@ -69,7 +69,7 @@ def spillway(program, model, folder, reductions):
     command = [program, "check", model, "--memory", "64MiB", "--threads", "1", "--keep-going"]
     command += ["--language", "promela", "--no-claim", "--json"]
     command += ["--reduce", reductions] if reductions else []
-    cpu, wall, peak, text = measured(command, folder)
+    cpu, wall, peak, text = measure(command, folder)
     result = json.loads(text)
     return (cpu, wall, peak), result["states"], result["transitions"]
 
@@ -80,21 +80,21 @@ def cell(figures, transitions):
 
 
 def compare(args, run, row, title):
-    """Prints a row for each model: what `row` makes of what `run` measures of it, and its ratio."""
+    """Prints a row for each model, which `row` makes from the measurements of `run`, and the median ratio."""
     ratios = []
     with tempfile.TemporaryDirectory() as scratch:
         for model in map(os.path.abspath, args.models):
-            # Files that a model includes are looked for beside it.
-            beside = os.path.join(scratch, "model")
-            shutil.copytree(os.path.dirname(model), beside, dirs_exist_ok=True)
+            # Files that a model includes are in its folder.
+            copied = os.path.join(scratch, "model")
+            shutil.copytree(os.path.dirname(model), copied, dirs_exist_ok=True)
             name = os.path.basename(model)
             try:
-                measures = run(os.path.join(beside, name), scratch, os.path.join(scratch, "pan"))
+                measures = run(os.path.join(copied, name), scratch, os.path.join(scratch, "pan"))
             except (subprocess.CalledProcessError, RuntimeError, ValueError, KeyError) as error:
                 print(f"{model}: {error}", file=sys.stderr)
                 continue
             finally:
-                shutil.rmtree(beside, ignore_errors=True)
+                shutil.rmtree(copied, ignore_errors=True)
             ratio, cells = row(*measures)
             ratios.append(ratio)
             print("| " + " | ".join([name, *cells]) + " |", flush=True)
@@ -121,17 +121,17 @@ def compare_reduced(program, args):
 
 def compare_whole(program, args):
     def run(copy, scratch, folder):
-        theirs, states, transitions, width = spin(copy, folder, WHOLE, [], args.depth)
+        theirs, states, transitions, width = spin(copy, folder, UNREDUCED, [], args.depth)
         ours, our_states, our_transitions = spillway(program, copy, scratch, None)
         others = []
         for flags in [] if args.plain else [["-DCOLLAPSE"], [f"-DMA={width}"]]:
-            figures, _, fired, _ = spin(copy, folder, WHOLE, flags, args.depth)
+            figures, _, fired, _ = spin(copy, folder, UNREDUCED, flags, args.depth)
             others.append(cell(figures, fired))
         return ours, theirs, (our_states, our_transitions), (states, transitions), others
 
     def row(ours, theirs, our_counts, counts, others):
         (our_states, our_transitions), (states, transitions) = our_counts, counts
-        # SPIN counts how often it arrives at a state, so the initial one once more.
+        # SPIN counts arrivals at states, so the initial state counts once more.
         agree = (our_states, our_transitions + 1) == (states, transitions)
         ratio = ours[0] / our_transitions / (theirs[0] / transitions)
         return ratio, [

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Spillway and Stateright side by side, on Stateright's own examples.
+"""Compares Spillway with Stateright, on Stateright's examples.
 
     benches/peers/stateright.py EXAMPLES
 
 EXAMPLES is the folder `examples` of Stateright 0.31's source. Each example is searched by Stateright's
-breadth-first checker, and by Spillway through `spillway-stateright`, both with two threads, Spillway with
-a budget of 128 MiB. Stateright searches an example as it is, with another `main`. Spillway searches one whose
-types serde can write and read: `#[derive]` gets two more words, hashed sets and maps become ordered ones, and
-registers and testers of consistency come from the adapter. Prints a table in Markdown: states of both, wall
-seconds, CPU seconds, peak resident MiB. Runs one after the other on one machine, so the columns of a row can
-be compared.
+breadth-first checker, and by Spillway through `spillway-stateright`. Both have two threads, and Spillway has a
+budget of 128 MiB. Stateright searches the unchanged example with another `main`. Spillway searches an adapted
+example, whose types serde can write and read: `#[derive]` contains two more traits, hashed sets and maps are
+replaced by ordered ones, and the adapter provides registers and consistency testers. Prints a table in Markdown:
+states of both, wall seconds, CPU seconds, peak resident MiB. The tools run one after the other on one machine, so
+the columns of a row can be compared.
 
-A depth is `target_max_depth` of both. Spillway also expands the states at this depth, to check them.
-CARGO_TARGET_DIR says where the programs are built, if it is set.
+A depth is `target_max_depth` of both. Spillway also expands the states at this depth, to check them. If
+CARGO_TARGET_DIR is set, the programs are built there.
 """
 
 import os
@@ -22,11 +22,11 @@ import subprocess
 import sys
 import tempfile
 
-from spin import measured
+from spin import measure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Of each example: what is to be written and read, how a model is made of a size, and how it is adapted.
+# For each example: the types that serde writes and reads, the model of a size, and its adapter.
 EXAMPLES = {
     "2pc": (
         "TwoPhaseState Message RmState TmState",
@@ -65,8 +65,8 @@ EXAMPLES = {
     ),
 }
 
-# What is written in another way where serde is to read it.
-REPLACED = [
+# Replacements, so that serde can write and read the types.
+REPLACEMENTS = [
     (r"stateright::actor::register::", "spillway_stateright::register::"),
     (r"stateright::semantics::register::", "spillway_stateright::register::"),
     (r"stateright::semantics::LinearizabilityTester", "spillway_stateright::semantics::LinearizabilityTester"),
@@ -101,13 +101,13 @@ fn main() {
 const MEMORY: u64 = 128 << 20;
 """
 
-THEIRS = """
+STATERIGHT_SEARCH = """
     use stateright::Checker as _;
     let checker = model.checker().threads(2).target_max_depth(depth).spawn_bfs().join();
     println!("{}", checker.unique_state_count());
 """
 
-OURS = """
+SPILLWAY_SEARCH = """
     let model = ADAPTED.target_max_depth(depth);
     let found = model.check().memory(MEMORY).threads(2).keep_going().run().unwrap();
     println!("{}", found.states());
@@ -132,38 +132,38 @@ pico-args = { version = "*", features = ["eq-separator", "short-space-opt"] }
 [workspace]
 """
 
-def adapted(source, types):
-    """An example whose types serde writes and reads."""
+def adapt(source, types):
+    """Returns an example whose types serde writes and reads."""
     for name in types.split():
         before = r"#\[derive\(([^)]*)\)\]\n((?:pub )?(?:struct|enum) " + name + r"\b)"
         more = r"#[derive(\1, serde::Serialize, serde::Deserialize)]\n\2"
         source, times = re.subn(before, more, source)
         assert times == 1, f"{name} is derived {times} times"
-    for before, after in REPLACED:
+    for before, after in REPLACEMENTS:
         source = re.sub(before, after, source)
     return source
 
 
 def programs(example, source, folder):
-    """Writes a program that has Stateright search an example, and one that has Spillway search it."""
+    """Writes two programs: one searches an example with Stateright, the other with Spillway."""
     types, model, ours = EXAMPLES[example]
     (folder / "src" / "bin").mkdir(parents=True, exist_ok=True)
-    for who, text, search in (
-        ("theirs", source, THEIRS),
-        ("ours", adapted(source, types), OURS.replace("ADAPTED", ours)),
+    for tool, text, search in (
+        ("theirs", source, STATERIGHT_SEARCH),
+        ("ours", adapt(source, types), SPILLWAY_SEARCH.replace("ADAPTED", ours)),
     ):
         text = re.sub(r"\n(pub )?fn main\(\)", "\n#[allow(dead_code)]\nfn its_main()", text)
         main = MAIN.replace("MODEL", model).replace("SEARCH", search.strip())
         # Attributes and comments of a crate come first.
-        (folder / "src" / "bin" / f"{example}-{who}.rs").write_text("#![allow(warnings)]\n" + text + main)
+        (folder / "src" / "bin" / f"{example}-{tool}.rs").write_text("#![allow(warnings)]\n" + text + main)
 
 
 def row(example, size, depth, binaries, folder):
-    """Searches by one and by the other; a row of the table."""
-    # A depth of 0 bounds nothing.
+    """Searches with both tools, and prints a row of the table."""
+    # A depth of 0 is no bound.
     words = [str(size), str(depth or 0)]
-    theirs = measured([str(binaries / f"{example}-theirs"), *words], folder)
-    ours = measured([str(binaries / f"{example}-ours"), *words], folder)
+    theirs = measure([str(binaries / f"{example}-theirs"), *words], folder)
+    ours = measure([str(binaries / f"{example}-ours"), *words], folder)
     name = f"{example} {size}" + ("" if depth is None else f", depth {depth}")
     cells = [name, f"{int(theirs[3]):,}", f"{int(ours[3]):,}"]
     for cpu, wall, peak, _ in (theirs, ours):

@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 pub struct CpuTime;
 
 /// The start of a measurement.
-pub enum Begun {
+pub enum StartTime {
     Cpu(Duration),
     Wall(Instant),
 }
 
-fn on_cpu() -> Option<Duration> {
+fn thread_cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 impl Measurement for CpuTime {
-    type Intermediate = Begun;
+    type Intermediate = StartTime;
     type Value = Duration;
 
-    fn start(&self) -> Begun {
-        on_cpu().map_or_else(|| Begun::Wall(Instant::now()), Begun::Cpu)
+    fn start(&self) -> StartTime {
+        thread_cpu_time().map_or_else(|| StartTime::Wall(Instant::now()), StartTime::Cpu)
     }
 
-    fn end(&self, begun: Begun) -> Duration {
-        match begun {
-            Begun::Cpu(begun) => on_cpu().unwrap_or_default().saturating_sub(begun),
-            Begun::Wall(begun) => begun.elapsed(),
+    fn end(&self, start: StartTime) -> Duration {
+        match start {
+            StartTime::Cpu(start) => thread_cpu_time().unwrap_or_default().saturating_sub(start),
+            StartTime::Wall(start) => start.elapsed(),
         }
-        // Criterion divides by it.
+        // Criterion divides by the duration.
         .max(Duration::from_nanos(1))
     }
 

@@ -28,7 +28,7 @@ pub fn explore_and<T>(
     memory: u64,
     threads: usize,
     max_states: Option<u64>,
-    look: impl FnOnce(&ExternalSearch, &dyn spill::Disk, &SearchOutcome) -> T,
+    inspect: impl FnOnce(&ExternalSearch, &dyn spill::Disk, &SearchOutcome) -> T,
 ) -> T {
     let dir = tempfile::tempdir().unwrap();
     let disk =
@@ -39,7 +39,7 @@ pub fn explore_and<T>(
     let resources = SearchResources { disk: disk.clone(), plan, control: &control };
     let mut search = ExternalSearch::begin(model, resources, limits).unwrap();
     let outcome = search.run().unwrap();
-    look(&search, &*disk, &outcome)
+    inspect(&search, &*disk, &outcome)
 }
 
 /// Explores all states of a model.

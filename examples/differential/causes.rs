@@ -4,8 +4,8 @@
 //! must still be equal.
 
 use super::claims;
-use super::ours::{Answer, Explored};
-use super::tools::{self, Ran, Theirs};
+use super::spillway_answers::{Answer, Explored};
+use super::tools::{self, ToolAnswer, ToolOutcome};
 use spillway::front::{Language, murphi, promela};
 use spillway::model::FaultKind;
 use std::path::Path;
@@ -13,15 +13,15 @@ use std::sync::OnceLock;
 
 /// The result of comparing two answers.
 pub enum Comparison {
-    /// They are equal.
+    /// The answers are equal.
     Same,
-    /// There is only Spillway's answer, with the reason.
+    /// There is only Spillway's answer. Contains the reason.
     None(String),
-    /// They differ as documented.
+    /// The answers differ as documented.
     Explained(&'static str),
-    /// Both reject the text, or only Spillway does, with the reason.
+    /// Both tools reject the text, or only the reference tool does. Contains the reason.
     Refused(String),
-    /// They differ, with a description.
+    /// The answers differ. Contains a description.
     Different(String),
 }
 
@@ -50,50 +50,54 @@ pub fn compare(language: &Language, text: &str, ours: &Answer, folder: &Path) ->
         false => tools::rumur(text, false, folder),
     };
     match (ours, theirs) {
-        (_, Ran::GaveUp(why)) => Comparison::None(format!("{tool}: {}", first_words(&why))),
-        (Answer::Explored(explored), Ran::Answer(theirs)) => match *language == promela::LANGUAGE {
-            true => promela(text, explored, &theirs, folder),
-            false => murphi(text, explored, &theirs, folder),
-        },
-        (Answer::Refused(why), Ran::Answer(_)) => {
+        (_, ToolOutcome::GaveUp(why)) => Comparison::None(format!("{tool}: {}", first_words(&why))),
+        (Answer::Explored(explored), ToolOutcome::Answer(theirs)) => {
+            match *language == promela::LANGUAGE {
+                true => promela(text, explored, &theirs, folder),
+                false => murphi(text, explored, &theirs, folder),
+            }
+        }
+        (Answer::Refused(why), ToolOutcome::Answer(_)) => {
             Comparison::Different(format!("refused, not so by {tool}: {why}"))
         }
-        (Answer::Refused(_), Ran::Refused(why)) => {
+        (Answer::Refused(_), ToolOutcome::Refused(why)) => {
             Comparison::Refused(format!("refused by both: {}", first_words(&why)))
         }
-        (_, Ran::Refused(_)) if *language == murphi::LANGUAGE && has_more(text) => {
+        (_, ToolOutcome::Refused(_))
+            if *language == murphi::LANGUAGE && has_unsupported_constructs(text) =>
+        {
             Comparison::None(format!("{tool} has no unions, multisets and priorities"))
         }
-        (_, Ran::Refused(why)) => {
+        (_, ToolOutcome::Refused(why)) => {
             Comparison::Refused(format!("refused by {tool}: {}", first_words(&why)))
         }
         (Answer::Large, _) => Comparison::None("too many states".into()),
     }
 }
 
-/// Returns whether a Murphi model contains constructs that Rumur does not read.
-fn has_more(text: &str) -> bool {
+/// Returns whether a Murphi model contains constructs that Rumur does not support.
+fn has_unsupported_constructs(text: &str) -> bool {
     let priority = |it: &str| it.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
     text.contains("union {")
         || text.contains("multiset [")
         || text.split("rule ").skip(1).any(priority)
 }
 
-/// Returns the first words of a message, without numbers and places.
+/// Returns the first words of a message, without numbers and positions.
 fn first_words(text: &str) -> String {
     let line = text.lines().find(|line| line.contains("Error")).or(text.lines().next());
     let line = line.unwrap_or_default().rsplit("Error: ").next().unwrap_or_default();
     line.chars().filter(|c| !c.is_ascii_digit()).take(70).collect()
 }
 
-/// Compares with SPIN. If the answers differ, it finds the cause: state bits that SPIN does not store, or the effect
-/// of a claim.
-fn promela(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
-    let first = beside(text, ours, theirs);
+/// Compares with SPIN. If the answers differ, it looks for a documented cause: state bits that SPIN does not store, or
+/// the effect of a claim.
+fn promela(text: &str, ours: &Explored, theirs: &ToolAnswer, folder: &Path) -> Comparison {
+    let first = compare_counts(text, ours, theirs);
     let Comparison::Different(how) = first else { return first };
     if has_priorities(text)
-        && let Ran::Answer(theirs) = tools::spin(&padded(text), folder)
-        && !matches!(beside(text, ours, &theirs), Comparison::Different(_))
+        && let ToolOutcome::Answer(theirs) = tools::spin(&padded(text), folder)
+        && !matches!(compare_counts(text, ours, &theirs), Comparison::Different(_))
     {
         return Comparison::Explained("SPIN does not store all bits beside a priority");
     }
@@ -105,25 +109,27 @@ fn has_priorities(text: &str) -> bool {
     text.contains(" priority ")
 }
 
-/// Adds a variable to each process of a model with priorities. SPIN counts the bytes of a process without that of its
-/// priority. So if all last locals are bits, SPIN omits as many of them from the stored state.
+/// Adds a variable to each process of a model with priorities.
+///
+/// SPIN computes the size of a process without the byte of its priority. So if all last locals are bits, it omits as
+/// many of them from the stored state.
 pub(super) fn padded(text: &str) -> String {
     if !has_priorities(text) {
         return text.to_owned();
     }
-    let begins = |line: &str| {
+    let begins_process = |line: &str| {
         let is_process = ["active", "proctype", "init"].iter().any(|it| line.starts_with(it));
         is_process && line.contains('{')
     };
-    let pad = |line: &str| match begins(line) {
+    let padded_line = |line: &str| match begins_process(line) {
         true => line.replacen('{', "{ byte padding;", 1) + "\n",
         false => format!("{line}\n"),
     };
-    text.lines().map(pad).collect()
+    text.lines().map(padded_line).collect()
 }
 
 /// Compares arrivals at states, the initial one included, and errors of any kind.
-pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
+pub(super) fn compare_counts(text: &str, ours: &Explored, theirs: &ToolAnswer) -> Comparison {
     let outcome = &ours.outcome;
     let counts = (outcome.states(), outcome.counters.transitions + 1, ours.findings());
     let their_counts = (theirs.states, theirs.transitions, theirs.errors);
@@ -161,8 +167,8 @@ fn is_first(ours: &Explored, message: &str) -> bool {
 }
 
 /// Compares with Rumur: states that violate no invariant, rules fired, and errors of each kind.
-fn murphi(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
-    let counted = ours.as_rumur_counts();
+fn murphi(text: &str, ours: &Explored, theirs: &ToolAnswer, folder: &Path) -> Comparison {
+    let counted = ours.rumur_counts();
     let of = |what: &str| theirs.messages.iter().filter(|it| it.contains(what)).count() as u64;
     let (invariants, deadlocks) = (of("invariant ") + of("invariant&quot;"), of("deadlock"));
     let others = theirs.errors - invariants - deadlocks;
@@ -170,7 +176,7 @@ fn murphi(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Compar
     let their_counts = (theirs.states, theirs.transitions, others, invariants, deadlocks);
     if counts == their_counts {
         return match text.contains("scalarset") && counted.rules.is_multiple_of(4) {
-            true => reduced(text, ours, folder),
+            true => compare_reduced(text, ours, folder),
             false => Comparison::Same,
         };
     }
@@ -191,8 +197,10 @@ fn murphi(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Compar
 }
 
 /// Compares with Rumur's verdict under symmetry reduction.
-fn reduced(text: &str, ours: &Explored, folder: &Path) -> Comparison {
-    let Ran::Answer(theirs) = tools::rumur(text, true, folder) else { return Comparison::Same };
+fn compare_reduced(text: &str, ours: &Explored, folder: &Path) -> Comparison {
+    let ToolOutcome::Answer(theirs) = tools::rumur(text, true, folder) else {
+        return Comparison::Same;
+    };
     let verdict = ours.findings() > 0;
     match verdict == (theirs.errors > 0) {
         true => Comparison::Same,

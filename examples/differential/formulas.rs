@@ -1,16 +1,17 @@
-//! Random formulas on random Promela models, for all runs and for weakly fair runs, against SPIN's `pan -a`.
+//! Compares verdicts on random formulas on random Promela models with SPIN's `pan -a`, for all runs and for weakly fair
+//! runs.
 //!
 //! Each formula is checked in three ways: as `check --ltl` does by default, with listed reductions, and with reductions
 //! on disk.
 //!
-//! Half of the models have one more process, which can always move. For the others a verdict that differs from SPIN's is
-//! looked at again with that process. If the verdicts are equal there, the cause is the documented one: a claim where the
-//! system stands still. `pan -f` misses fair runs that end, so fair runs are compared only where no run ends.
+//! Half of the models have an additional process that can always move. For the others, a verdict that differs from
+//! SPIN's is compared again with that process. If the verdicts are then equal, the cause is the documented one: a claim
+//! while the system is blocked. `pan -f` misses fair runs that end, so fair runs are compared only if no run ends.
 
-use super::ours::{self, Answer, Explored};
+use super::spillway_answers::{self, Answer, Explored};
 use super::spin_claims::{ClaimVerdicts, spin_claims};
 use super::support::{Random, tiny_plan};
-use super::tools::Ran;
+use super::tools::ToolOutcome;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Options, promela};
@@ -37,15 +38,15 @@ const LISTED: [&str; 5] = ["por", "dead", "values", "states", "merge"];
 /// The counts of compared verdicts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FormulaCensus {
-    /// The compared verdicts: of a formula, for all runs or for fair runs.
+    /// The compared verdicts: on a formula, for all runs or for fair runs.
     pub compared: u64,
-    /// Those that are violations.
+    /// The violations.
     pub violated: u64,
-    /// Those for fair runs.
+    /// The verdicts for fair runs.
     pub fair: u64,
     /// The formulas that are equivalent to invariants.
     pub invariants: u64,
-    /// The searches of our own that were compared.
+    /// Spillway's searches that were compared.
     pub searches: u64,
     /// The verdicts with a documented difference.
     pub explained: u64,
@@ -55,16 +56,16 @@ pub struct FormulaCensus {
 pub enum FormulaComparison {
     /// All verdicts are equal, or differ as documented.
     Equal(FormulaCensus),
-    /// Not compared, with the reason.
+    /// The model is not compared. Contains the reason.
     Skipped(String),
-    /// They differ, with a description.
+    /// The verdicts differ. Contains a description.
     Differs(String),
 }
 
 /// Compares the verdicts on random formulas of a model.
 pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
     let system = text.split("never {").next().unwrap_or(text);
-    let explored = match ours::explore(&promela::LANGUAGE, system) {
+    let explored = match spillway_answers::explore(&promela::LANGUAGE, system) {
         Answer::Explored(explored) => explored,
         Answer::Large => return FormulaComparison::Skipped("too many states".into()),
         Answer::Refused(_) => return FormulaComparison::Skipped("the model is rejected".into()),
@@ -85,14 +86,16 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
     let is_moving = random.below(2) == 0;
     let text = if is_moving { moving.clone() } else { with_formulas(system, &formulas) };
     let theirs = match spin(&text, folder) {
-        Ran::Answer(theirs) => theirs,
-        Ran::Refused(_) => return FormulaComparison::Skipped("SPIN rejects the model".into()),
-        Ran::GaveUp(why) => return FormulaComparison::Skipped(why),
+        ToolOutcome::Answer(theirs) => theirs,
+        ToolOutcome::Refused(_) => {
+            return FormulaComparison::Skipped("SPIN rejects the model".into());
+        }
+        ToolOutcome::GaveUp(why) => return FormulaComparison::Skipped(why),
     };
     let mut census = FormulaCensus::default();
-    // For `pan -f` a process is not blocked by its `provided` clause or its priority, so fair runs are missing.
-    let is_held_back = ["provided", "priority"].into_iter().any(|it| system.contains(it));
-    let all: &[Fairness] = match !is_moving || is_held_back {
+    // `pan -f` does not regard a process as blocked by its `provided` clause or its priority, so it misses fair runs.
+    let is_restricted = ["provided", "priority"].into_iter().any(|it| system.contains(it));
+    let all: &[Fairness] = match !is_moving || is_restricted {
         true => &[Fairness::None],
         false => &[Fairness::None, Fairness::Weak],
     };
@@ -124,14 +127,14 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
 
 /// Returns whether the verdict on a formula of a model is SPIN's.
 fn is_equal(text: &str, number: usize, fairness: Fairness, folder: &Path) -> bool {
-    let Ran::Answer(theirs) = spin(text, folder) else { return false };
+    let ToolOutcome::Answer(theirs) = spin(text, folder) else { return false };
     let found = verdicts(text, number, fairness, &mut FormulaCensus::default());
     let expected = theirs.of(number, fairness == Fairness::Weak);
     found.zip(expected).is_some_and(|(found, expected)| found.iter().all(|it| *it == expected))
 }
 
-/// Returns SPIN's verdicts. SPIN counts a claim as a process.
-fn spin(text: &str, folder: &Path) -> Ran<ClaimVerdicts> {
+/// Returns SPIN's verdicts. SPIN counts a claim as a process, so the text subtracts it.
+fn spin(text: &str, folder: &Path) -> ToolOutcome<ClaimVerdicts> {
     spin_claims(&text.replace("_nr_pr", "(_nr_pr - 1)"), FORMULAS, folder)
 }
 
@@ -141,7 +144,7 @@ fn with_formulas(system: &str, formulas: &[String]) -> String {
     format!("{system}\n{}", listed.collect::<String>())
 }
 
-/// Returns the names of the global variables that are no arrays and no channels, which SPIN numbers differently.
+/// Returns the names of the global variables except arrays and channels. SPIN numbers channels differently.
 fn variables(explored: &Explored, system: &str) -> Vec<String> {
     let interp = &explored.interp;
     let starts = interp.starts();
@@ -182,7 +185,7 @@ fn formula(random: &mut Random, names: &[String], depth: usize) -> String {
     }
 }
 
-/// Returns whether the formula is violated, as each way to check it finds. `None` if some way is not possible.
+/// Returns whether the formula is violated, by each way to check it. Returns `None` if some way is not possible.
 fn verdicts(
     text: &str,
     number: usize,
@@ -195,21 +198,21 @@ fn verdicts(
     config.limits.exec = ExecutionMode::Interp;
     let mut listed = config.clone();
     listed.search.reductions = ReductionPlan::of(LISTED).selection.into();
-    let mut all = vec![checked(text, &config)?];
+    let mut all = vec![check_verdict(text, &config)?];
     let check = load(text, number)?;
     let is_invariant = check.invariant().is_some();
     census.invariants += u64::from(is_invariant);
     // Fairness and reductions are combined for invariants alone.
     if fairness == Fairness::None || is_invariant {
-        all.push(checked(text, &listed)?);
+        all.push(check_verdict(text, &listed)?);
     }
-    all.extend(on_disk(check.without_invariant(), fairness, &config)?);
+    all.extend(disk_verdict(check.without_invariant(), fairness, &config)?);
     census.searches += all.len() as u64;
     Some(all)
 }
 
 /// Returns the verdict of a check of this configuration.
-fn checked(text: &str, config: &CheckConfig) -> Option<bool> {
+fn check_verdict(text: &str, config: &CheckConfig) -> Option<bool> {
     let model = ModelText::new("promela", "model.pml", text).ok()?;
     let report = model.check(config).run().unwrap_or_else(|error| panic!("{error}"));
     match report.verdict() {
@@ -227,8 +230,12 @@ fn load(text: &str, number: usize) -> Option<LivenessCheck> {
     LivenessCheck::load(&promela::LANGUAGE, sources, Options::default(), wanted).ok().map(|it| it.0)
 }
 
-/// Returns the verdict of a search on disk with small buffers, reduced if fairness is not assumed.
-fn on_disk(check: LivenessCheck, fairness: Fairness, config: &CheckConfig) -> Option<Option<bool>> {
+/// Returns the verdict of a search on disk with small buffers, with reductions unless fairness is assumed.
+fn disk_verdict(
+    check: LivenessCheck,
+    fairness: Fairness,
+    config: &CheckConfig,
+) -> Option<Option<bool>> {
     let selection = match fairness {
         Fairness::None => ReductionPlan::of(LISTED).selection,
         Fairness::Weak => ReductionSelection::default(),

@@ -6,37 +6,40 @@
 //! ```
 //!
 //! A seed gives a list of numbers, and the numbers give a model (`models/`). Spillway's plain answer comes from its
-//! interpreter and an oracle in memory. It is compared with that of the language's reference tool, if installed, and
-//! then with Spillway's other ways to compute it (`ours.rs`). A model on which two answers differ is reduced and shown
-//! with both; `--keep` writes it to a folder. Differences that `docs/reference/languages.md` explains are recognised
-//! (`causes.rs`, `claims.rs`) and counted by their cause. The exit code is 1 if there is any other difference.
+//! interpreter and the oracle in memory. It is compared with the answer of the language's reference tool, if installed.
+//! Then it is compared with Spillway's other ways to compute it (`spillway_answers.rs`). A model on which two answers
+//! differ is reduced and shown with both answers; `--keep` writes it to a folder. Differences that
+//! `docs/reference/languages.md` explains are recognised (`causes.rs`, `claims.rs`) and counted by their cause. The
+//! exit code is 1 if there is any other difference.
 //!
-//! Modules in TLA+ are compared by the values of expressions and by the counts of searches (`tla/`). TLC is found by
-//! the variable `TLC_CLASSPATH`. Without it the other ways alone are compared, and a message says so.
+//! Modules in TLA+ are compared by the values of expressions and by the counts of searches (`tla/`). The variable
+//! `TLC_CLASSPATH` contains TLC's class path. Without it only Spillway's own ways are compared, and a message reports
+//! it.
 //!
 //! `--show` only prints the models of the seeds. `--reductions` compares the plain answer only with the other tool's
-//! and with partial order (`partial_order.rs`), which takes less time. `--formulas` compares verdicts on random formulas
-//! with those of SPIN instead (`formulas.rs`).
+//! answer and with partial order (`partial_order.rs`), which takes less time. `--formulas` instead compares verdicts on
+//! random formulas with SPIN's (`formulas.rs`).
 
 mod causes;
 mod claims;
+mod compared_language;
 mod formulas;
 mod models;
-mod ours;
 mod partial_order;
 mod shrink;
+mod spillway_answers;
 mod spin_claims;
-mod subject;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 mod tla;
 mod tools;
 
 use causes::Comparison;
+use compared_language::ComparedLanguage;
 use formulas::{FormulaCensus, FormulaComparison};
-use ours::Answer;
 use partial_order::ReducedSearches;
 use spillway::front::promela;
+use spillway_answers::Answer;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -45,14 +48,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use subject::Subject;
 use support::Random;
 
 /// A model that takes longer counts as a failure, like a crash. The limit allows for a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(1200);
+const TIME_LIMIT: Duration = Duration::from_secs(1200);
 
 struct Settings {
-    subject: Subject,
+    compared_language: ComparedLanguage,
     seed: u64,
     count: u64,
     time: Duration,
@@ -67,13 +69,13 @@ struct Settings {
 enum Verdict {
     /// All answers are equal.
     Equal,
-    /// All answers are equal, without another tool's.
+    /// All of Spillway's answers are equal, and there is no other tool's answer. Contains the reason.
     Alone(String),
-    /// They differ as documented.
+    /// The answers differ as documented.
     Explained(&'static str),
-    /// Not compared, with the reason.
+    /// The model is not compared. Contains the reason.
     Skipped(String),
-    /// They differ, with a description.
+    /// The answers differ. Contains a description.
     Differs(String),
 }
 
@@ -97,7 +99,7 @@ fn main() -> ExitCode {
         PANIC.with_borrow_mut(|it| *it = info.to_string());
     }));
     let keep = settings.keep.clone();
-    std::thread::spawn(move || watch(keep));
+    std::thread::spawn(move || watch_time(keep));
     let folder = tempfile::tempdir().expect("a folder for the other tool's files");
     let tla = tla::Comparer::new(folder.path());
     let mut campaign = Campaign { settings, folder, tla, census: Census::default() };
@@ -109,7 +111,7 @@ fn main() -> ExitCode {
 
 fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn Error>> {
     let mut settings = Settings {
-        subject: Subject::Program(&promela::LANGUAGE),
+        compared_language: ComparedLanguage::Program(&promela::LANGUAGE),
         seed: 1,
         count: 100,
         time: Duration::MAX,
@@ -133,8 +135,9 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--formulas" => settings.formulas = true,
             "--language" => {
                 let name = value()?;
-                let subject = Subject::from_name(&name);
-                settings.subject = subject.ok_or(format!("unknown language `{name}`"))?;
+                let compared_language = ComparedLanguage::from_name(&name);
+                settings.compared_language =
+                    compared_language.ok_or(format!("unknown language `{name}`"))?;
             }
             _ => return Err(format!("there is no flag `{arg}`").into()),
         }
@@ -143,14 +146,14 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
 }
 
 /// Ends the process if a model takes too long.
-fn watch(keep: Option<PathBuf>) {
+fn watch_time(keep: Option<PathBuf>) {
     loop {
         std::thread::sleep(Duration::from_secs(1));
         let current = CURRENT.lock().expect("nobody panics with it");
         if let Some((since, seed, text)) = &*current
-            && since.elapsed() > PATIENCE
+            && since.elapsed() > TIME_LIMIT
         {
-            println!("seed {seed}: no answer after {PATIENCE:?}\n{text}");
+            println!("seed {seed}: no answer after {TIME_LIMIT:?}\n{text}");
             if let Some(folder) = &keep {
                 let _ = std::fs::write(folder.join(format!("{seed}-endless")), text);
             }
@@ -163,11 +166,11 @@ fn watch(keep: Option<PathBuf>) {
 #[derive(Default)]
 struct Census {
     models: u64,
-    lively: u64,
+    over_ten: u64,
     with_errors: u64,
     actions: (usize, usize),
     verdicts: BTreeMap<String, u64>,
-    /// For each construct: the number of models with it, and of those among them with more than ten states.
+    /// For each construct, the number of models that contain it, and the number of those with more than ten states.
     constructs: BTreeMap<&'static str, (u64, u64)>,
     states: u64,
     reduced: ReducedSearches,
@@ -184,22 +187,26 @@ struct Campaign {
 impl Campaign {
     /// Runs all models. Returns the number of those that differ.
     fn run(&mut self) -> u64 {
-        let subject = self.settings.subject;
-        let has_tool = match subject {
-            Subject::Program(language) => causes::tool(language).is_some(),
-            Subject::Tla => self.tla.has_tool(),
+        let compared_language = self.settings.compared_language;
+        let has_tool = match compared_language {
+            ComparedLanguage::Program(language) => causes::tool(language).is_some(),
+            ComparedLanguage::Tla => self.tla.has_tool(),
         };
         if !has_tool {
             println!(
                 "{}: no reference tool is installed; only our own ways are compared",
-                subject.name()
+                compared_language.name()
             );
         }
         let (begun, mut different) = (Instant::now(), 0);
         for seed in self.settings.seed..self.settings.seed + self.settings.count {
             let numbers = models::numbers(seed);
             if self.settings.show {
-                println!("{} seed {seed}\n{}", subject.mark(), subject.make(&numbers).0);
+                println!(
+                    "{} seed {seed}\n{}",
+                    compared_language.mark(),
+                    compared_language.make(&numbers).0
+                );
                 continue;
             }
             let verdict = self.compare(seed, &numbers, true);
@@ -210,7 +217,7 @@ impl Campaign {
                 Verdict::Skipped(why) => format!("not compared: {why}"),
                 Verdict::Differs(how) => {
                     different += 1;
-                    self.show_smallest(seed, &numbers, &how);
+                    self.print_smallest(seed, &numbers, &how);
                     "DIFFERS".to_owned()
                 }
             };
@@ -220,13 +227,13 @@ impl Campaign {
             }
         }
         if !self.settings.show {
-            self.census.print(subject.name(), begun.elapsed());
+            self.census.print(compared_language.name(), begun.elapsed());
         }
         different
     }
 
     fn compare(&mut self, seed: u64, numbers: &[u16], count: bool) -> Verdict {
-        let (text, constructs) = self.settings.subject.make(numbers);
+        let (text, constructs) = self.settings.compared_language.make(numbers);
         let current = Some((Instant::now(), seed, text.clone()));
         *CURRENT.lock().expect("nobody panics with it") = current;
         let compared = catch_unwind(AssertUnwindSafe(|| self.compare_text(seed, &text)));
@@ -243,14 +250,14 @@ impl Campaign {
     }
 
     fn compare_text(&mut self, seed: u64, text: &str) -> Compared {
-        let language = match self.settings.subject {
-            Subject::Tla => return self.tla.compare(text),
-            Subject::Program(language) => language,
+        let language = match self.settings.compared_language {
+            ComparedLanguage::Tla => return self.tla.compare(text),
+            ComparedLanguage::Program(language) => language,
         };
         if self.settings.formulas {
             return self.compare_formulas(seed, text);
         }
-        let answer = ours::explore(language, text);
+        let answer = spillway_answers::explore(language, text);
         let figures = Some(Figures::of(&answer));
         let theirs = match &answer {
             Answer::Large => {
@@ -258,13 +265,13 @@ impl Campaign {
             }
             answer => causes::compare(language, text, answer, self.folder.path()),
         };
-        // If there are two differences, the other tool's is shown.
+        // If both comparisons find a difference, the other tool's is shown.
         if let Answer::Explored(explored) = &answer
             && !matches!(theirs, Comparison::Different(_))
         {
             let mut random = Random::new(seed);
             if !self.settings.reductions_only {
-                ours::assert_all_agree(explored, &mut random);
+                spillway_answers::assert_all_agree(explored, &mut random);
             }
             let done = partial_order::assert_partial_orders_agree(explored, &mut random);
             self.census.reduced.all += done.all;
@@ -293,25 +300,25 @@ impl Campaign {
         Compared { verdict, figures: None }
     }
 
-    /// Shows the smallest model with a difference of the same kind.
-    fn show_smallest(&mut self, seed: u64, numbers: &[u16], how: &str) {
+    /// Prints the smallest model with a difference of the same kind.
+    fn print_smallest(&mut self, seed: u64, numbers: &[u16], how: &str) {
         println!("seed {seed}: {}", first_line(how));
-        let sort = sort(how);
-        let mut differs_so = |fewer: &[u16]| match self.compare(seed, fewer, false) {
-            Verdict::Differs(how) => self::sort(&how) == sort,
+        let difference_kind = difference_kind(how);
+        let mut has_same_kind = |fewer: &[u16]| match self.compare(seed, fewer, false) {
+            Verdict::Differs(how) => self::difference_kind(&how) == difference_kind,
             _ => false,
         };
-        let small = shrink::shrink(numbers, &mut differs_so);
-        let subject = self.settings.subject;
-        let (text, _) = subject.make(&small);
+        let small = shrink::shrink(numbers, &mut has_same_kind);
+        let compared_language = self.settings.compared_language;
+        let (text, _) = compared_language.make(&small);
         let how = match self.compare(seed, &small, false) {
             Verdict::Differs(how) => how,
             _ => "(not again)".to_owned(),
         };
-        println!("---- seed {seed}, {}\n{text}---- {how}\n", subject.name());
+        println!("---- seed {seed}, {}\n{text}---- {how}\n", compared_language.name());
         if let Some(folder) = &self.settings.keep {
             let _ = std::fs::create_dir_all(folder);
-            let (ending, mark) = (subject.extension(), subject.mark());
+            let (ending, mark) = (compared_language.extension(), compared_language.mark());
             let how: String = how.lines().map(|line| format!("{mark} {line}\n")).collect();
             let path = folder.join(format!("{seed}.{ending}"));
             if let Err(error) = std::fs::write(&path, how + &text) {
@@ -326,7 +333,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// Returns the part of a difference that must stay the same during reduction: everything but the numbers.
-fn sort(how: &str) -> String {
+fn difference_kind(how: &str) -> String {
     let line = how.lines().take(2).collect::<Vec<_>>().join(" ");
     line.split(|c: char| c.is_ascii_digit() || c == '-')
         .collect::<String>()
@@ -341,7 +348,7 @@ struct Compared {
     figures: Option<Figures>,
 }
 
-/// What the census counts of a model.
+/// The figures of a model in the census.
 #[derive(Default)]
 struct Figures {
     states: u64,
@@ -359,7 +366,7 @@ impl Figures {
                 states: explored.outcome.states(),
                 is_large: false,
                 has_errors: explored.findings() > 0,
-                actions: ours::reached(explored),
+                actions: spillway_answers::executed_actions(explored),
             },
             Answer::Large => Self { is_large: true, ..Self::default() },
             Answer::Refused(_) => Self::default(),
@@ -374,19 +381,19 @@ impl Census {
         self.with_errors += u64::from(figures.has_errors);
         self.actions.0 += figures.actions.0;
         self.actions.1 += figures.actions.1;
-        let lively = figures.is_large || figures.states > 10;
-        self.lively += u64::from(lively);
+        let over_ten = figures.is_large || figures.states > 10;
+        self.over_ten += u64::from(over_ten);
         for construct in constructs {
-            let (with, lively_with) = self.constructs.entry(construct).or_default();
+            let (with, over_ten_with) = self.constructs.entry(construct).or_default();
             *with += 1;
-            *lively_with += u64::from(lively);
+            *over_ten_with += u64::from(over_ten);
         }
     }
 
     fn print(&self, language: &str, time: Duration) {
-        let Census { models, lively, with_errors, states, actions: (taken, actions), .. } = self;
+        let Census { models, over_ten, with_errors, states, actions: (taken, actions), .. } = self;
         println!(
-            "{language}: {models} models, {lively} with more than 10 states, {with_errors} with errors; \
+            "{language}: {models} models, {over_ten} with more than 10 states, {with_errors} with errors; \
              {states} states; random walks took {taken} of {actions} actions; {:.0} s",
             time.as_secs_f64()
         );
@@ -397,8 +404,9 @@ impl Census {
             println!("{count:>7} {verdict}");
         }
         let constructs = self.constructs.iter();
-        let listed: Vec<String> =
-            constructs.map(|(name, (with, lively))| format!("{name} {with} ({lively})")).collect();
+        let listed: Vec<String> = constructs
+            .map(|(name, (with, over_ten))| format!("{name} {with} ({over_ten})"))
+            .collect();
         println!(
             "models with each construct (of them with more than 10 states): {}",
             listed.join(", ")

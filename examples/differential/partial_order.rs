@@ -1,6 +1,6 @@
 //! Partial order on random models: each method and each proviso must find the violations of the full search.
 
-use crate::ours::Explored;
+use crate::spillway_answers::Explored;
 use crate::support::stored::{search, storages};
 use crate::support::{Random, tiny_plan};
 use spillway::budget::AnalysisBudget;
@@ -13,10 +13,10 @@ use spillway::reduce::partial_order::{
 use spillway::search::{SearchLimits, StateStorage};
 use std::collections::BTreeSet;
 
-/// The number of strategies of one model.
-const TRIED: usize = 6;
+/// The number of strategies for each model.
+const STRATEGIES: usize = 6;
 
-/// The methods that leave states out.
+/// The methods that omit states.
 const METHODS: [PartialOrderMethod; 6] = [
     PartialOrderMethod::Conditional,
     PartialOrderMethod::Stubborn,
@@ -45,7 +45,7 @@ pub fn assert_partial_orders_agree(explored: &Explored, random: &mut Random) -> 
         (PartialOrderMethod::Conditional, CycleProviso::Levels, CheckSelection::ALL),
         (PartialOrderMethod::Conditional, CycleProviso::Static, deadlocks()),
     ];
-    while strategies.len() < TRIED {
+    while strategies.len() < STRATEGIES {
         let method = METHODS[random.below(METHODS.len())];
         let proviso = CycleProviso::ALL[random.below(CycleProviso::ALL.len())];
         let checks = if random.below(3) == 0 { deadlocks() } else { CheckSelection::ALL };
@@ -71,7 +71,7 @@ fn has_claim(interp: &Interp) -> bool {
     properties.any(|it| matches!(it.kind, PropertyKind::Claim(_)))
 }
 
-/// Returns the number of stored states; `None` if the strategy does not apply.
+/// Returns the number of stored states, or `None` if the strategy does not apply.
 fn assert_strategy_agrees(
     explored: &Explored,
     strategy: PartialOrderStrategy,

@@ -1,17 +1,17 @@
-//! Finds a small list of numbers with a given property of a long one. The meaning of the numbers does not matter.
+//! Finds a short list of numbers with a given property of a longer list. The meaning of the numbers does not matter.
 //!
-//! Pieces are removed, large ones first. Then numbers are replaced by lesser ones. This repeats until nothing gets
-//! simpler or the number of tries is exhausted.
+//! Pieces are removed, large ones first. Then numbers are replaced by smaller ones. Both repeat until the list does not
+//! change or the number of tries is exhausted.
 
 /// The maximum number of tries.
 const TRIES_MAX: usize = 300;
 
-/// Returns the simplest list found for which `has` holds. It holds for `numbers`.
-pub fn shrink(numbers: &[u16], mut has: impl FnMut(&[u16]) -> bool) -> Vec<u16> {
+/// Returns the simplest list found for which `has_property` holds. It holds for `numbers`.
+pub fn shrink(numbers: &[u16], mut has_property: impl FnMut(&[u16]) -> bool) -> Vec<u16> {
     let (mut best, mut tries) = (numbers.to_vec(), 0);
     let mut holds = |list: &[u16]| {
         tries += 1;
-        (tries <= TRIES_MAX).then(|| has(list))
+        (tries <= TRIES_MAX).then(|| has_property(list))
     };
     loop {
         let before = best.clone();
@@ -29,9 +29,9 @@ fn cut(best: &mut Vec<u16>, holds: Holds) -> Option<()> {
     // Numbers after the end of a list count as zeros, so most of a long list may be unused.
     let mut length = best.len();
     while length > 0 {
-        let half = &best[..best.len() - length.min(best.len())];
-        if holds(half)? {
-            *best = half.to_vec();
+        let prefix = &best[..best.len() - length.min(best.len())];
+        if holds(prefix)? {
+            *best = prefix.to_vec();
         } else {
             length /= 2;
         }

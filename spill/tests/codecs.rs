@@ -34,20 +34,20 @@ fn coded_segment(width: usize, set: &Set, codec: &Codec) -> Segment {
 
 proptest! {
     #[test]
-    fn records_are_as_different_as_keys_and_come_back(
+    fn records_differ_as_their_keys_and_decode_to_them(
         (width, sample, keys) in any_width().prop_flat_map(|width| {
             (Just(width), any_keys(width, 30), any_keys(width, 30))
         }),
     ) {
         for codec in codecs(width, &sample.concat()) {
             for key in &keys {
-                let its = record(&codec, key);
-                prop_assert!(its.len() <= codec.record_bytes_max(width));
+                let encoded = record(&codec, key);
+                prop_assert!(encoded.len() <= codec.record_bytes_max(width));
                 let mut decoded = vec![1; width];
-                prop_assert!(codec.decode(&its, &mut decoded));
+                prop_assert!(codec.decode(&encoded, &mut decoded));
                 prop_assert_eq!(&decoded, key);
                 for other in &keys {
-                    prop_assert_eq!(record(&codec, other) == its, other == key);
+                    prop_assert_eq!(record(&codec, other) == encoded, other == key);
                 }
             }
         }
@@ -55,7 +55,7 @@ proptest! {
 
     /// So no two different records decode to one key, whatever the disk contains.
     #[test]
-    fn what_decodes_is_the_record_of_what_it_decodes_to(
+    fn every_decodable_record_is_the_record_of_its_key(
         (width, sample, mut bytes) in any_width().prop_flat_map(|width| {
             let record = prop::collection::vec(prop_oneof![Just(0u8), 1u8..5, any::<u8>()], 0..2 * width + 2);
             (Just(width), any_keys(width, 10), record)
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a_codec_is_restored_as_it_was_saved(
+    fn a_saved_codec_is_restored(
         (width, sample) in any_width().prop_flat_map(|width| (Just(width), any_keys(width, 20))),
     ) {
         for codec in codecs(width, &sample.concat()) {
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_of_records_hold_and_subtract_what_they_were_given(
+    fn segments_of_records_hold_and_subtract_their_keys(
         (width, run, candidates) in any_width().prop_flat_map(|width| {
             (Just(width), any_set(width), any_set(width))
         }),
@@ -112,20 +112,20 @@ proptest! {
             }
             prop_assert!(all == flat(&run));
             let mut subtract = SegmentSubtract::new(segment);
-            let mut left = Vec::new();
+            let mut remaining = Vec::new();
             for batch in flat(&candidates).chunks(batch_keys * width) {
                 let mut batch = batch.to_vec();
                 subtract.subtract(&mut batch).unwrap();
-                left.extend(batch);
+                remaining.extend(batch);
             }
             let expected: Set = candidates.difference(&run).cloned().collect();
-            prop_assert!(left == flat(&expected));
+            prop_assert!(remaining == flat(&expected));
         }
     }
 }
 
 #[test]
-fn a_damaged_block_of_records_is_refused_and_so_is_one_of_another_codec() {
+fn damaged_blocks_and_blocks_of_another_codec_are_rejected() {
     let width = 9;
     let keys: Vec<u8> = (0..200).flat_map(|number| key(width, 3 * number)).collect();
     let codecs = codecs(width, &keys);

@@ -33,7 +33,7 @@ mod conformance {
     use super::*;
 
     #[test]
-    fn appended_bytes_are_seen_after_a_flush_in_order_whatever_their_sizes() {
+    fn appended_bytes_are_visible_in_order_after_a_flush() {
         on_every_disk(|disk| {
             let mut file = disk.create("log").unwrap();
             assert!(file.is_empty());
@@ -55,7 +55,7 @@ mod conformance {
     }
 
     #[test]
-    fn a_mapping_keeps_its_bytes_whatever_happens_to_the_name() {
+    fn a_mapping_keeps_its_bytes_when_its_file_changes() {
         on_every_disk(|disk| {
             write_file(disk, "a", b"first");
             let mut file = disk.append_at("a", 5).unwrap();
@@ -75,7 +75,7 @@ mod conformance {
     }
 
     #[test]
-    fn appending_at_a_length_cuts_off_the_rest() {
+    fn append_at_truncates_the_file() {
         on_every_disk(|disk| {
             write_file(disk, "log", b"kept, cut");
             let mut file = disk.append_at("log", 4).unwrap();
@@ -88,7 +88,7 @@ mod conformance {
     }
 
     #[test]
-    fn bytes_past_the_end_are_corrupt_not_read() {
+    fn ranges_past_the_end_are_corrupt() {
         on_every_disk(|disk| {
             write_file(disk, "short", b"12345");
             let refusals = [
@@ -108,7 +108,7 @@ mod conformance {
     }
 
     #[test]
-    fn names_are_created_replaced_renamed_and_removed() {
+    fn files_are_created_replaced_renamed_and_removed() {
         on_every_disk(|disk| {
             for name in ["b", "a", "c"] {
                 write_file(disk, name, name.as_bytes());
@@ -151,7 +151,7 @@ mod real {
     use super::*;
 
     #[test]
-    fn the_lock_excludes_a_second_disk_until_the_first_is_gone() {
+    fn the_lock_excludes_a_second_disk_until_the_first_is_dropped() {
         let directory = tempfile::tempdir().unwrap();
         let first = RealDisk::open(directory.path()).unwrap();
         let second = RealDisk::open(directory.path()).unwrap();
@@ -164,7 +164,7 @@ mod real {
     }
 
     #[test]
-    fn whoever_asks_for_the_lock_keeps_nobody_out() {
+    fn is_locked_does_not_block_other_disks() {
         let directory = tempfile::tempdir().unwrap();
         let asking = RealDisk::open(directory.path()).unwrap();
         let is_over = AtomicBool::new(false);
@@ -194,7 +194,7 @@ mod metered {
     use super::*;
 
     #[test]
-    fn bytes_are_counted_while_their_file_is_there() {
+    fn bytes_are_counted_while_their_file_exists() {
         let inner = Arc::new(FaultDisk::new());
         write_file(&*inner, "old", &[0; 100]);
         let disk = MeteredDisk::new(inner, None).unwrap();
@@ -239,7 +239,7 @@ mod metered {
     }
 
     #[test]
-    fn what_a_failed_write_leaves_is_counted() {
+    fn bytes_of_a_failed_write_are_counted() {
         let inner = Arc::new(FaultDisk::new());
         let disk = MeteredDisk::new(inner.clone(), None).unwrap();
         let mut file = disk.create("a").unwrap();
@@ -252,7 +252,7 @@ mod metered {
     }
 
     #[test]
-    fn threads_together_keep_the_limit() {
+    fn threads_share_the_limit() {
         let disk = MeteredDisk::new(Arc::new(FaultDisk::new()), Some(10_000)).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4 {
@@ -281,7 +281,7 @@ mod fault {
     }
 
     #[test]
-    fn one_operation_fails_and_the_next_does_not() {
+    fn a_single_fault_fails_one_operation() {
         for operation in 0..5 {
             for plan in
                 [FaultPlan::new().io_error_at(operation), FaultPlan::new().full_at(operation)]
@@ -295,7 +295,7 @@ mod fault {
     }
 
     #[test]
-    fn a_full_disk_stays_full_but_can_be_tidied() {
+    fn a_full_disk_allows_removal_and_renaming() {
         let disk = FaultDisk::with_faults(FaultPlan::new().full_from(6));
         write_durably(&disk, "a").unwrap();
         assert_eq!(disk.operations(), 5);
@@ -308,7 +308,7 @@ mod fault {
     }
 
     #[test]
-    fn after_a_crash_nothing_works_until_the_reboot() {
+    fn a_crashed_disk_fails_until_its_reboot() {
         let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(4));
         write_durably(&disk, "a").unwrap_err();
         assert!(disk.has_crashed());
@@ -320,7 +320,7 @@ mod fault {
     }
 
     #[test]
-    fn a_reboot_keeps_what_was_synced_and_chooses_for_the_rest() {
+    fn a_reboot_keeps_synced_data_and_samples_the_rest() {
         let disk = FaultDisk::new();
         write_durably(&disk, "durable").unwrap();
         write_file(&disk, "nameless", b"bytes");
@@ -332,8 +332,8 @@ mod fault {
             let renamed = names(&found).contains(&"renamed".to_owned());
             let name = if renamed { "renamed" } else { "durable" };
             assert_eq!(found.read(name).unwrap(), b"some bytes");
-            let again = disk.reboot(seed);
-            assert_eq!(found.list().unwrap(), again.list().unwrap());
+            let rebooted = disk.reboot(seed);
+            assert_eq!(found.list().unwrap(), rebooted.list().unwrap());
         }
     }
 
@@ -354,7 +354,7 @@ mod fault {
     }
 
     #[test]
-    fn what_a_failed_sync_left_to_the_next_process_may_be_lost_whatever_it_syncs() {
+    fn data_of_a_failed_sync_may_be_lost_despite_later_syncs() {
         let lost = |seed| {
             let disk = FaultDisk::new();
             write_durably(&disk, "a").unwrap();
@@ -372,7 +372,7 @@ mod fault {
     }
 
     #[test]
-    fn a_failed_sync_is_not_tried_again() {
+    fn a_failed_sync_is_not_repeated() {
         let disk = FaultDisk::with_faults(FaultPlan::new().io_error_at(2));
         let mut file = disk.create("a").unwrap();
         file.write(b"bytes").unwrap();
@@ -393,7 +393,7 @@ mod manifest {
     }
 
     #[test]
-    fn what_was_committed_is_loaded() {
+    fn a_committed_payload_is_loaded() {
         on_every_disk(|disk| {
             for length in [0, 1, 1000, 300_000] {
                 let payload = numbered(length);
@@ -495,7 +495,7 @@ mod manifest {
     }
 
     #[test]
-    fn every_flipped_bit_is_refused() {
+    fn every_flipped_bit_is_rejected() {
         let disk = committed(b"a payload of some bytes");
         let bits = 8 * disk.read(NAME).unwrap().len() as u64;
         for bit in 0..bits {
@@ -508,7 +508,7 @@ mod manifest {
     }
 
     #[test]
-    fn every_truncation_and_every_extension_is_refused() {
+    fn truncations_and_extensions_are_rejected() {
         let length = committed(b"a payload").read(NAME).unwrap().len() as u64;
         for shorter in 0..length {
             let disk = committed(b"a payload");
@@ -524,7 +524,7 @@ mod manifest {
     }
 
     #[test]
-    fn another_version_is_named_and_another_magic_is_corrupt() {
+    fn another_version_is_reported_and_another_magic_is_corrupt() {
         let disk = committed(b"a payload");
         let newer = PayloadFormat { version: 4, ..FORMAT };
         let refusal = load(&disk, NAME, newer);

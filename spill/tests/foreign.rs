@@ -1,5 +1,5 @@
-//! Tests with foreign directories: whatever has the name of a file, nothing outside the directory is touched, and
-//! nothing blocks.
+//! Tests with foreign objects in the directory. Whatever has the name of a file, nothing outside the directory is
+//! changed or read, and no operation blocks.
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use spill::{Disk, Error, PayloadFormat, RealDisk, Result, commit, load_value};
@@ -14,16 +14,16 @@ const FORMAT: PayloadFormat = PayloadFormat { magic: *b"TESTFILE", version: 3 };
 const LETTER: &str = "dear reader, this is more than ten bytes";
 
 /// A directory, and a file outside.
-struct Foreign {
+struct ForeignDirectory {
     folder: TempDir,
 }
 
-impl Foreign {
-    fn new() -> Foreign {
+impl ForeignDirectory {
+    fn new() -> ForeignDirectory {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("d")).unwrap();
         fs::write(folder.path().join("letter"), LETTER).unwrap();
-        Foreign { folder }
+        ForeignDirectory { folder }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -36,9 +36,9 @@ impl Foreign {
 }
 
 /// Objects that may be in the place of a file, each with the words that describe it.
-type Planted = (&'static str, fn(&Path, &Path));
+type PlantedObject = (&'static str, fn(&Path, &Path));
 
-const PLANTED: [Planted; 5] = [
+const PLANTED: [PlantedObject; 5] = [
     ("symbolic link", |place, letter| symlink(letter, place).unwrap()),
     ("symbolic link", |place, _| symlink("nowhere", place).unwrap()),
     ("symbolic link", |place, _| symlink("/dev/zero", place).unwrap()),
@@ -47,14 +47,14 @@ const PLANTED: [Planted; 5] = [
 ];
 
 /// Returns the result of `work`, which must arrive soon.
-fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+fn run_promptly<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, ended) = channel();
     std::thread::spawn(move || done.send(work()));
     ended.recv_timeout(Duration::from_secs(20)).expect("it does not wait")
 }
 
 #[test]
-fn nothing_but_a_regular_file_is_opened() {
+fn only_regular_files_are_opened() {
     type Opens = fn(&RealDisk) -> Result<()>;
     let opens: [(&str, Opens); 7] = [
         ("levels-000", |disk| disk.read("levels-000").map(drop)),
@@ -67,30 +67,30 @@ fn nothing_but_a_regular_file_is_opened() {
     ];
     for (what, plant) in PLANTED {
         for (name, open) in opens {
-            let foreign = Foreign::new();
+            let foreign = ForeignDirectory::new();
             plant(&foreign.at("d").join(name), &foreign.at("letter"));
             let disk = foreign.disk();
-            let error = soon(move || open(&disk)).unwrap_err().to_string();
+            let error = run_promptly(move || open(&disk)).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(what), "{name}: {error}");
             assert_eq!(fs::read_to_string(foreign.at("letter")).unwrap(), LETTER);
             assert!(!foreign.at("d/nowhere").exists());
         }
-        let foreign = Foreign::new();
+        let foreign = ForeignDirectory::new();
         plant(&foreign.at("d").join(RealDisk::LOCK), &foreign.at("letter"));
         let disk = foreign.disk();
-        assert!(!soon(move || disk.is_locked()), "{what}");
+        assert!(!run_promptly(move || disk.is_locked()), "{what}");
     }
 }
 
 #[test]
-fn what_is_replaced_or_removed_is_the_name_and_not_what_it_leads_to() {
+fn replacing_and_removing_do_not_follow_links() {
     for (what, plant) in PLANTED {
-        let foreign = Foreign::new();
+        let foreign = ForeignDirectory::new();
         for name in ["created", "manifest.new", "removed"] {
             plant(&foreign.at("d").join(name), &foreign.at("letter"));
         }
         let disk = foreign.disk();
-        let done = soon(move || {
+        let done = run_promptly(move || {
             let created = disk.create("created").map(drop);
             let committed = commit(&disk, "manifest", FORMAT, b"payload");
             [created, committed, disk.remove("removed")]
@@ -106,8 +106,8 @@ fn what_is_replaced_or_removed_is_the_name_and_not_what_it_leads_to() {
 }
 
 #[test]
-fn a_file_with_a_second_name_is_not_changed_where_it_is() {
-    let foreign = Foreign::new();
+fn a_file_with_a_hard_link_is_not_appended_to() {
+    let foreign = ForeignDirectory::new();
     let disk = foreign.disk();
     for name in ["levels-000", "events.jsonl", "replaced"] {
         fs::hard_link(foreign.at("letter"), foreign.at("d").join(name)).unwrap();
@@ -126,19 +126,19 @@ fn a_file_with_a_second_name_is_not_changed_where_it_is() {
 
 #[test]
 fn a_pipe_is_no_directory() {
-    let foreign = Foreign::new();
+    let foreign = ForeignDirectory::new();
     mkfifoat(CWD, foreign.at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
     for name in ["pipe", "letter"] {
         let place = foreign.at(name);
-        let error = soon(move || RealDisk::open(place)).unwrap_err().to_string();
+        let error = run_promptly(move || RealDisk::open(place)).unwrap_err().to_string();
         assert!(error.contains("Not a directory"), "{name}: {error}");
     }
 }
 
 /// A sparse file has any length and takes no space: its beginning decides the rejection.
 #[test]
-fn a_file_that_is_not_ours_is_not_read() {
-    let foreign = Foreign::new();
+fn a_foreign_file_is_rejected_by_its_header() {
+    let foreign = ForeignDirectory::new();
     let disk = foreign.disk();
     commit(&disk, "job", FORMAT, &[7; 100]).unwrap();
     let job = fs::OpenOptions::new().write(true).open(foreign.at("d/job")).unwrap();
@@ -156,8 +156,8 @@ fn a_file_that_is_not_ours_is_not_read() {
 }
 
 #[test]
-fn what_a_decoder_says_is_not_told() {
-    let foreign = Foreign::new();
+fn messages_of_the_decoder_are_not_shown() {
+    let foreign = ForeignDirectory::new();
     let disk = foreign.disk();
     // Pointers that lead outside, and an invalid text.
     for payload in [vec![0xff; 64], vec![0x80; 24], Vec::new(), vec![1; 3]] {

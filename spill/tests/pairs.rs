@@ -12,7 +12,7 @@ use spill::{
 use std::collections::BTreeMap;
 
 /// Checks that `values` joins two values to the same in any order, and equal ones to themselves if it is idempotent.
-fn check_operator(kind: Kind, numbers: [u64; 3]) {
+fn check_operator(kind: ValueKind, numbers: [u64; 3]) {
     let joined = |one: &[u8], other: &[u8]| {
         let mut kept = one.to_vec();
         kind.values().operator().join(&mut kept, other);
@@ -32,7 +32,7 @@ fn check_operator(kind: Kind, numbers: [u64; 3]) {
 }
 
 /// Merges runs, every second of them as a segment, unchanged or with repeated keys.
-fn check_merge(kind: Kind, key_bytes: usize, runs: &[Given], twice: bool, at_most: usize) {
+fn check_merge(kind: ValueKind, key_bytes: usize, runs: &[PairList], twice: bool, at_most: usize) {
     let (values, width) = (kind.values(), key_bytes + kind.bytes());
     let flat: Vec<Vec<u8>> = runs
         .iter()
@@ -59,25 +59,31 @@ fn check_merge(kind: Kind, key_bytes: usize, runs: &[Given], twice: bool, at_mos
         assert!(batch.len() <= at_most * width);
         merged.extend_from_slice(&batch);
     }
-    let all: Given = runs.concat();
+    let all: PairList = runs.concat();
     assert!(merged == flat_map(&kind.map(&all)), "{kind:?}, {key_bytes} bytes of a key");
     merge.next(&mut batch, 1).unwrap();
     assert!(batch.is_empty(), "the end stays the end");
 }
 
 /// Subtracts keys from pairs, in memory and as a segment, in batches.
-fn check_subtract(kind: Kind, key_bytes: usize, given: &Given, known: &Set, batch_pairs: usize) {
+fn check_subtract(
+    kind: ValueKind,
+    key_bytes: usize,
+    given: &PairList,
+    known: &Set,
+    batch_pairs: usize,
+) {
     let (values, width) = (kind.values(), key_bytes + kind.bytes());
     let map = kind.map(given);
-    let left: BTreeMap<_, _> =
+    let expected: BTreeMap<_, _> =
         map.clone().into_iter().filter(|(key, _)| !known.contains(key)).collect();
     let mut pairs = flat_map(&map);
-    let take_out = |keys: &mut Vec<u8>| {
+    let remove_known = |keys: &mut Vec<u8>| {
         subtract(key_bytes, keys, &flat(known));
         Ok(())
     };
-    subtract_keys(width, &values, &mut pairs, take_out).unwrap();
-    assert!(pairs == flat_map(&left), "in memory");
+    subtract_keys(width, &values, &mut pairs, remove_known).unwrap();
+    assert!(pairs == flat_map(&expected), "in memory");
 
     let mut segment = SegmentSubtract::new(segment(key_bytes, known));
     let mut pairs = Vec::new();
@@ -86,21 +92,21 @@ fn check_subtract(kind: Kind, key_bytes: usize, given: &Given, known: &Set, batc
         subtract_keys(width, &values, &mut batch, |keys| segment.subtract(keys)).unwrap();
         pairs.extend(batch);
     }
-    assert!(pairs == flat_map(&left), "from a segment");
+    assert!(pairs == flat_map(&expected), "from a segment");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn operators_keep_their_laws(kind in any_kind(), numbers in prop::array::uniform3(any_number())) {
+    fn value_operators_are_commutative_and_associative(kind in any_kind(), numbers in prop::array::uniform3(any_number())) {
         check_operator(kind, numbers);
     }
 
     #[test]
     fn pairs_are_sorted_and_joined(
         (kind, key_bytes, given) in any_kind().prop_flat_map(|kind| {
-            any_key_bytes().prop_flat_map(move |key| (Just(kind), Just(key), any_given(kind, key, 400)))
+            any_key_bytes().prop_flat_map(move |key| (Just(kind), Just(key), any_pair_list(kind, key, 400)))
         }),
     ) {
         let width = key_bytes + kind.bytes();
@@ -115,7 +121,7 @@ proptest! {
     fn a_merge_joins_equal_keys_wherever_batches_end(
         (kind, key_bytes, runs) in any_kind().prop_flat_map(|kind| {
             any_key_bytes().prop_flat_map(move |key| {
-                let runs = prop::collection::vec(any_given(kind, key, 300), 0..6);
+                let runs = prop::collection::vec(any_pair_list(kind, key, 300), 0..6);
                 (Just(kind), Just(key), runs)
             })
         }),
@@ -126,11 +132,11 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_of_pairs_has_keys_in_no_run(
+    fn subtraction_leaves_pairs_with_keys_in_no_run(
         (kind, key_bytes, given, known) in any_kind().prop_flat_map(|kind| {
             any_key_bytes().prop_flat_map(move |key| {
                 let known = any_keys(key, 200).prop_map(|keys| keys.into_iter().collect::<Set>());
-                (Just(kind), Just(key), any_given(kind, key, 300), known)
+                (Just(kind), Just(key), any_pair_list(kind, key, 300), known)
             })
         }),
         batch_pairs in prop_oneof![1usize..50, 1000usize..20_000],
@@ -141,9 +147,9 @@ proptest! {
 
 /// Long runs in which most keys are equal: sources yield many batches, and equal keys cross batch ends.
 #[test]
-fn long_runs_are_joined_over_the_ends_of_batches() {
-    for kind in Kind::all_of(9) {
-        let run = |first: u64, step: u64| -> Given {
+fn long_runs_are_joined_across_batch_ends() {
+    for kind in ValueKind::all_of(9) {
+        let run = |first: u64, step: u64| -> PairList {
             (0..40_000).map(|i| (key(6, first + i * step), kind.value(i * first + i))).collect()
         };
         let runs = [run(0, 1), run(5, 2), run(7, 3), run(1, 1)];
@@ -160,7 +166,7 @@ fn long_runs_are_joined_over_the_ends_of_batches() {
 
 #[test]
 fn boundaries_are_moved_between_keys() {
-    let kind = Kind::all_of(2)[0];
+    let kind = ValueKind::all_of(2)[0];
     let mut boundaries = vec![vec![1, 0, 7], vec![1, 3, 4], vec![2, 9, 9]];
     kind.values().cut_between_keys(&mut boundaries);
     assert_eq!(boundaries, [[1, 0, 0], [2, 0, 0]]);

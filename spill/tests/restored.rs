@@ -37,7 +37,7 @@ fn settle(store: &mut Store, keys: &[u8]) -> u64 {
 }
 
 #[test]
-fn runs_of_many_levels_are_put_back() {
+fn runs_of_many_levels_are_restored() {
     let disk = Arc::new(FaultDisk::new());
     let plenty = StoreBudget { young: 64 << 20, filter: 0, plain: 0 };
     let mut store = Store::new(disk.clone(), WIDTH, Codec::Gaps, plenty);

@@ -58,7 +58,7 @@ fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn extreme_keys_of_a_block_come_back() {
+fn extreme_keys_of_a_block_are_decoded() {
     for width in WIDTHS {
         for set in [
             Set::from([vec![0; width]]),
@@ -73,7 +73,7 @@ fn extreme_keys_of_a_block_come_back() {
 }
 
 #[test]
-fn no_flipped_bit_of_a_block_goes_unnoticed_and_no_missing_byte() {
+fn damaged_blocks_are_rejected() {
     for width in WIDTHS {
         let set: Set = (0..60).map(|number| key(width, number * number)).collect();
         let block = encode(width, &flat(&set));
@@ -82,7 +82,7 @@ fn no_flipped_bit_of_a_block_goes_unnoticed_and_no_missing_byte() {
 }
 
 #[test]
-fn no_flipped_bit_of_a_segment_goes_unnoticed_and_no_missing_byte() {
+fn damaged_segments_are_rejected() {
     for width in [2, 10, 40] {
         let keys = flat(&(0..60).map(|number| key(width, number * 1001)).collect());
         let file = OneFile::default();
@@ -115,7 +115,7 @@ fn no_flipped_bit_of_a_segment_goes_unnoticed_and_no_missing_byte() {
 }
 
 #[test]
-fn a_segment_of_another_version_is_named_as_such() {
+fn another_version_of_a_segment_is_reported() {
     let file = OneFile::default();
     let at = file.append(10, &key(10, 5), 1);
     let mut bytes = file.bytes();
@@ -128,7 +128,7 @@ fn a_segment_of_another_version_is_named_as_such() {
 }
 
 #[test]
-fn an_intact_block_in_the_place_of_another_is_noticed() {
+fn a_swapped_block_is_detected() {
     let width = 10;
     let file = |first: u64| {
         let file = OneFile::default();
@@ -145,7 +145,7 @@ fn an_intact_block_in_the_place_of_another_is_noticed() {
 }
 
 #[test]
-fn an_empty_segment_is_a_segment() {
+fn an_empty_segment_is_opened() {
     let file = OneFile::default();
     let at = file.append(9, &[], 1);
     let segment = file.open(at, 9).unwrap();
@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_block_comes_back(
+    fn a_block_decodes_to_its_keys(
         (width, set) in any_width().prop_flat_map(|width| (Just(width), any_set(width))),
     ) {
         prop_assume!(!set.is_empty());
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_one_after_another_come_back(
+    fn consecutive_segments_decode_to_their_keys(
         (width, sets) in any_width().prop_flat_map(|width| {
             (Just(width), prop::collection::vec(any_set(width), 1..4))
         }),
@@ -197,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn arbitrary_bytes_are_refused_or_a_set_of_keys(
+    fn arbitrary_bytes_are_rejected_or_decode_to_a_set(
         width in any_width(),
         mut block in prop::collection::vec(any::<u8>(), 0..200),
     ) {
@@ -208,7 +208,7 @@ proptest! {
 
     /// Damage with a matching checksum: from a bug or malice, not from the disk.
     #[test]
-    fn a_sealed_block_is_refused_or_a_set_of_keys(
+    fn a_sealed_block_is_rejected_or_decodes_to_a_set(
         (width, set) in any_width().prop_flat_map(|width| {
             let keys = prop::collection::btree_set(any_key(width), 1..50);
             (Just(width), keys)

@@ -32,7 +32,7 @@ fn numbers() -> impl Iterator<Item = u64> {
 }
 
 #[test]
-fn large_sets_are_sorted_whatever_their_distribution() {
+fn large_sets_of_any_distribution_are_sorted() {
     for width in WIDTHS {
         let n = if width > 100 { 3_000 } else { 30_000 };
         let random = || numbers().take(n);
@@ -76,7 +76,7 @@ fn large_sets_are_sorted_whatever_their_distribution() {
 }
 
 /// A set in memory or in a segment.
-enum Kept {
+enum StoredSet {
     Slice(Vec<u8>),
     Segment(Segment),
 }
@@ -89,19 +89,19 @@ fn check_merge(
     high: &Option<Vec<u8>>,
     at_most_keys: usize,
 ) {
-    let kept: Vec<Kept> = (0..)
+    let kept: Vec<StoredSet> = (0..)
         .zip(sets)
         .map(|(i, set)| match i % 2 {
-            0 => Kept::Slice(flat(set)),
-            _ => Kept::Segment(segment(width, set)),
+            0 => StoredSet::Slice(flat(set)),
+            _ => StoredSet::Segment(segment(width, set)),
         })
         .collect();
     let (from, to) = (low.as_deref(), high.as_deref());
     let sources = kept.iter().map(|kept| match kept {
-        Kept::Slice(keys) => {
+        StoredSet::Slice(keys) => {
             Box::new(SliceSource::new(width, keys, from, to)) as Box<dyn KeySource + '_>
         }
-        Kept::Segment(segment) => Box::new(SegmentSource::new(segment.clone(), from, to)),
+        StoredSet::Segment(segment) => Box::new(SegmentSource::new(segment.clone(), from, to)),
     });
     let mut merge = KeyMerge::new(width, sources.collect());
     let (mut merged, mut batch) = (Vec::new(), Vec::new());
@@ -126,21 +126,21 @@ fn check_subtract(width: usize, candidates: &Set, sets: &[Set], batch_keys: usiz
         .filter(|key| !sets.iter().any(|set| set.contains(*key)))
         .cloned()
         .collect();
-    let mut whole = flat(candidates);
+    let mut remaining = flat(candidates);
     for set in sets {
-        subtract(width, &mut whole, &flat(set));
+        subtract(width, &mut remaining, &flat(set));
     }
-    assert!(whole == flat(&expected), "in memory");
+    assert!(remaining == flat(&expected), "in memory");
 
     let mut segments: Vec<SegmentSubtract> =
         sets.iter().map(|set| SegmentSubtract::new(segment(width, set))).collect();
-    let mut left = Vec::new();
+    let mut remaining = Vec::new();
     for batch in flat(candidates).chunks(batch_keys * width) {
         let mut batch = batch.to_vec();
         segments.iter_mut().for_each(|segment| segment.subtract(&mut batch).unwrap());
-        left.extend(batch);
+        remaining.extend(batch);
     }
-    assert!(left == flat(&expected), "from segments");
+    assert!(remaining == flat(&expected), "from segments");
 }
 
 /// Checks that boundaries are valid, and, unless the sets are small, that the ranges have similar sizes.
@@ -170,14 +170,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn keys_are_sorted_and_repeats_removed(
+    fn sorting_removes_repeated_keys(
         (width, keys) in any_width().prop_flat_map(|width| (Just(width), any_keys(width, 400))),
     ) {
         check_sort(width, &keys);
     }
 
     #[test]
-    fn a_key_is_found_where_it_belongs(
+    fn lower_bound_and_gallop_find_the_position_of_a_key(
         (width, keys, key) in any_width()
             .prop_flat_map(|width| (Just(width), any_keys(width, 100), any_key(width))),
         from in 0usize..100,
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn subtracting_leaves_what_is_in_no_run(
+    fn subtraction_leaves_keys_in_no_run(
         (width, candidates, sets) in any_width().prop_flat_map(|width| {
             (Just(width), any_set(width), prop::collection::vec(any_set(width), 0..4))
         }),
@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn the_key_space_is_cut_fairly(
+    fn split_ranges_have_similar_sizes(
         (width, slices, segments) in any_width().prop_flat_map(|width| {
             let sets = || prop::collection::vec(any_set(width), 0..3);
             (Just(width), sets(), sets())
@@ -242,7 +242,7 @@ fn sets_of_any_lengths_are_merged() {
 
 /// Candidates are dense in some places, and absent from long stretches.
 #[test]
-fn few_are_subtracted_from_many_wherever_they_lie() {
+fn sparse_candidates_are_subtracted_from_dense_runs() {
     for width in WIDTHS {
         let run: Set = (0..6000).filter(|it| it % 3 != 1).map(|it| key(width, it)).collect();
         for (every, close) in [(7, 1), (40, 4), (170, 9), (600, 30), (2500, 2), (9000, 5)] {
@@ -274,7 +274,7 @@ fn very_many_sets_are_merged() {
 }
 
 #[test]
-fn segments_are_cut_fairly_by_their_index_alone() {
+fn segments_are_split_evenly_by_their_index() {
     let width = 10;
     let set: Set = (0..100_000).map(|number| key(width, number)).collect();
     let boundaries = split(width, &[], &[segment(width, &set)], 4);

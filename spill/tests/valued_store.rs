@@ -27,8 +27,8 @@ enum Coding {
 }
 
 /// A store with its expected content.
-struct Tried {
-    kind: Kind,
+struct CheckedStore {
+    kind: ValueKind,
     /// Whether values change; otherwise keys keep their first values.
     changes: bool,
     key_bytes: usize,
@@ -43,23 +43,23 @@ struct Tried {
     filter_bytes: u64,
 }
 
-impl Tried {
+impl CheckedStore {
     fn new(
-        kinds: (Kind, usize, Coding),
+        kinds: (ValueKind, usize, Coding),
         shares: StoreBudget,
         threads: usize,
-        sample: &Given,
-    ) -> Tried {
-        Tried::whose_values_change(true, kinds, shares, threads, sample)
+        sample: &PairList,
+    ) -> CheckedStore {
+        CheckedStore::with_changing_values(true, kinds, shares, threads, sample)
     }
 
-    fn whose_values_change(
+    fn with_changing_values(
         changes: bool,
-        (kind, key_bytes, coding): (Kind, usize, Coding),
+        (kind, key_bytes, coding): (ValueKind, usize, Coding),
         shares: StoreBudget,
         threads: usize,
-        sample: &Given,
-    ) -> Tried {
+        sample: &PairList,
+    ) -> CheckedStore {
         let (width, sample) = (key_bytes + kind.bytes(), pairs_of(sample));
         let codec = match coding {
             Coding::Gaps => Codec::Gaps,
@@ -75,7 +75,7 @@ impl Tried {
         let disk = Arc::new(FaultDisk::new());
         let (map, filter_bytes) = (Map::new(), 0);
         let store = store(&disk, (width, kind, changes), &codec, shares);
-        Tried {
+        CheckedStore {
             kind,
             changes,
             key_bytes,
@@ -95,7 +95,7 @@ impl Tried {
     }
 
     /// Settles candidates cut into `runs` runs, every second of them on disk, and compares.
-    fn level(&mut self, given: &Given, runs: usize) {
+    fn level(&mut self, given: &PairList, runs: usize) {
         self.widen(&pairs_of(given));
         let values = self.kind.values();
         let mut sorted: Vec<Vec<u8>> = given
@@ -211,7 +211,7 @@ impl Tried {
 /// Creates a store without levels, of pairs whose values change or not.
 fn store(
     disk: &Arc<FaultDisk>,
-    (width, kind, changes): (usize, Kind, bool),
+    (width, kind, changes): (usize, ValueKind, bool),
     codec: &Codec,
     shares: StoreBudget,
 ) -> Store {
@@ -223,7 +223,7 @@ fn store(
 }
 
 /// Returns the codec that projects pairs on these bits of their keys.
-fn projected(projection: &Projection, kind: Kind) -> Codec {
+fn projected(projection: &Projection, kind: ValueKind) -> Codec {
     let bits = projection.with_value(kind.bytes());
     if bits.keeps_value(kind.bytes()) {
         return Codec::Projected(Arc::new(bits));
@@ -250,18 +250,18 @@ fn any_shares() -> impl Strategy<Value = StoreBudget> {
         .prop_map(|(young, filter, plain)| StoreBudget { young, filter, plain })
 }
 
-fn idempotent_kind() -> impl Strategy<Value = Kind> {
-    any_kind().prop_filter("a store joins again", |kind| !matches!(kind, Kind::Sum(_)))
+fn idempotent_kind() -> impl Strategy<Value = ValueKind> {
+    any_kind().prop_filter("a store joins again", |kind| !matches!(kind, ValueKind::Sum(_)))
 }
 
 /// The candidates of one level, the number of runs into which they are cut, and the memory of a restart before it
 /// (optional).
-type Level = (Given, usize, Option<StoreBudget>);
+type Level = (PairList, usize, Option<StoreBudget>);
 
-fn any_level(kind: Kind, key_bytes: usize) -> impl Strategy<Value = Level> {
+fn any_level(kind: ValueKind, key_bytes: usize) -> impl Strategy<Value = Level> {
     let given = prop_oneof![
-        any_given(kind, key_bytes, 30).boxed(),
-        any_given(kind, key_bytes, 600).boxed(),
+        any_pair_list(kind, key_bytes, 30).boxed(),
+        any_pair_list(kind, key_bytes, 600).boxed(),
     ];
     (given, 1usize..6, prop::option::weighted(0.2, any_shares()))
 }
@@ -281,11 +281,11 @@ proptest! {
         shares in any_shares(),
         threads in 1usize..5,
     ) {
-        let mut tried = Tried::new((kind, key_bytes, coding), shares, threads, &levels[0].0);
+        let mut checked = CheckedStore::new((kind, key_bytes, coding), shares, threads, &levels[0].0);
         for (given, runs, restart) in &levels {
-            tried.level(given, *runs);
+            checked.level(given, *runs);
             if let Some(shares) = restart {
-                tried.restart(*shares);
+                checked.restart(*shares);
             }
         }
     }
@@ -303,11 +303,11 @@ proptest! {
         threads in 1usize..5,
     ) {
         let kinds = (kind, key_bytes, coding);
-        let mut tried = Tried::whose_values_change(false, kinds, shares, threads, &levels[0].0);
+        let mut checked = CheckedStore::with_changing_values(false, kinds, shares, threads, &levels[0].0);
         for (given, runs, restart) in &levels {
-            tried.level(given, *runs);
+            checked.level(given, *runs);
             if let Some(shares) = restart {
-                tried.restart(*shares);
+                checked.restart(*shares);
             }
         }
     }
@@ -315,28 +315,29 @@ proptest! {
 
 /// Levels so large that several threads settle and merge them, with keys whose values change.
 #[test]
-fn threads_and_memory_make_no_difference() {
+fn threads_and_memory_do_not_change_levels() {
     for (kind, coding, threads, young) in [
-        (Kind::And(3), Coding::Gaps, 4, 0),
-        (Kind::Least(8), Coding::Projected, 4, 3 << 20),
-        (Kind::Few(3, 2), Coding::Gaps, 3, 64 << 20),
-        (Kind::Or(1), Coding::Raw, 2, 100_000),
+        (ValueKind::And(3), Coding::Gaps, 4, 0),
+        (ValueKind::Least(8), Coding::Projected, 4, 3 << 20),
+        (ValueKind::Few(3, 2), Coding::Gaps, 3, 64 << 20),
+        (ValueKind::Or(1), Coding::Raw, 2, 100_000),
     ] {
         let shares = StoreBudget { young, filter: 1 << 20, plain: 0 };
         let number =
             |d: u64, i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (d + 7) | 1 << (i * d % 13);
-        let level = |d: u64| -> Given {
+        let level = |d: u64| -> PairList {
             // Many keys occur twice, in different runs.
             let key = |i: u64| key(9, d * 20_000 + i % 80_000 * (1 + d % 2));
             (0..120_000).map(|i| (key(i), kind.value(number(d, i)))).collect()
         };
         for changes in [true, false] {
             let kinds = (kind, 9, coding);
-            let mut tried = Tried::whose_values_change(changes, kinds, shares, threads, &level(0));
+            let mut checked =
+                CheckedStore::with_changing_values(changes, kinds, shares, threads, &level(0));
             for d in 0..3 {
-                tried.level(&level(d), 4);
+                checked.level(&level(d), 4);
                 if d == 1 {
-                    tried.restart(StoreBudget { young: 1 << 20, ..shares });
+                    checked.restart(StoreBudget { young: 1 << 20, ..shares });
                 }
             }
         }
@@ -345,25 +346,25 @@ fn threads_and_memory_make_no_difference() {
 
 /// Thin levels with a large store, so that there is a filter of keys: it passes values that change.
 #[test]
-fn a_filter_knows_keys_whatever_their_values() {
+fn a_filter_finds_keys_with_changed_values() {
     for coding in [Coding::Gaps, Coding::Projected] {
-        let kind = Kind::Or(2);
+        let kind = ValueKind::Or(2);
         let shares = StoreBudget { young: 20_000, filter: 1 << 20, plain: 0 };
-        let first: Given = (0..60_000).map(|i| (key(12, 3 * i), kind.value(i % 4))).collect();
-        let mut tried = Tried::new((kind, 12, coding), shares, 2, &first);
-        tried.level(&first, 3);
+        let first: PairList = (0..60_000).map(|i| (key(12, 3 * i), kind.value(i % 4))).collect();
+        let mut checked = CheckedStore::new((kind, 12, coding), shares, 2, &first);
+        checked.level(&first, 3);
         for d in 0..60 {
             let known = (0..3).map(|i| (key(12, 9 * d + 3 * i), kind.value(1 << (d % 9))));
             let new = (0..8).map(|i| (key(12, 3 * (d * 97 + i * 7013) + 1), kind.value(d)));
-            tried.level(&known.chain(new).collect(), 2);
+            checked.level(&known.chain(new).collect(), 2);
         }
-        assert!(tried.filter_bytes > 0, "{coding:?}: there was no filter");
+        assert!(checked.filter_bytes > 0, "{coding:?}: there was no filter");
     }
 }
 
 #[test]
 fn pairs_are_subtracted_from_a_store_without_values() {
-    let (kind, width) = (Kind::Sum(4), 14);
+    let (kind, width) = (ValueKind::Sum(4), 14);
     let keys: Set = (0..30_000).map(|i| key(10, 2 * i)).collect();
     let flat_keys = flat(&keys);
     for young in [0, 1 << 20] {
@@ -373,17 +374,17 @@ fn pairs_are_subtracted_from_a_store_without_values() {
             let candidates = Candidates { slices: vec![level], segments: vec![] };
             store.settle(&candidates, 2, &|| false).unwrap();
         }
-        let given: Given = (0..9_000).map(|i| (key(10, 7 * i), kind.value(i))).collect();
+        let given: PairList = (0..9_000).map(|i| (key(10, 7 * i), kind.value(i))).collect();
         let expected: BTreeMap<_, _> =
             kind.map(&given).into_iter().filter(|(key, _)| !keys.contains(key)).collect();
-        let (mut known, mut left) = (store.subtraction(), Vec::new());
+        let (mut known, mut remaining) = (store.subtraction(), Vec::new());
         for batch in flat_map(&kind.map(&given)).chunks(1000 * width) {
             let mut batch = batch.to_vec();
             let subtract = |keys: &mut Vec<u8>| known.subtract(keys);
             subtract_keys(width, &kind.values(), &mut batch, subtract).unwrap();
-            left.extend(batch);
+            remaining.extend(batch);
         }
-        assert!(left == flat_map(&expected));
+        assert!(remaining == flat_map(&expected));
     }
 }
 
@@ -392,16 +393,16 @@ fn message<T>(result: spill::Result<T>) -> String {
 }
 
 #[test]
-fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
+fn restoring_with_other_values_is_rejected() {
     for young in [0, 1 << 20] {
-        let (kind, shares) = (Kind::And(3), StoreBudget { young, filter: 0, plain: 0 });
-        let given: Given = (0..500).map(|i| (key(8, i), kind.value(i))).collect();
-        let mut tried = Tried::new((kind, 8, Coding::Gaps), shares, 1, &given);
-        tried.level(&given, 1);
-        tried.level(&given.iter().map(|(key, _)| (key.clone(), kind.value(0))).collect(), 1);
-        tried.store.sync().unwrap();
-        let saved = (tried.store.saved(), tried.store.saved_values().unwrap());
-        let disk: Arc<FaultDisk> = tried.disk.clone();
+        let (kind, shares) = (ValueKind::And(3), StoreBudget { young, filter: 0, plain: 0 });
+        let given: PairList = (0..500).map(|i| (key(8, i), kind.value(i))).collect();
+        let mut checked = CheckedStore::new((kind, 8, Coding::Gaps), shares, 1, &given);
+        checked.level(&given, 1);
+        checked.level(&given.iter().map(|(key, _)| (key.clone(), kind.value(0))).collect(), 1);
+        checked.store.sync().unwrap();
+        let saved = (checked.store.saved(), checked.store.saved_values().unwrap());
+        let disk: Arc<FaultDisk> = checked.disk.clone();
         let open = |values: ValueSpec, (saved, saved_values)| {
             let disk = disk.clone();
             let store = Store::new(disk, 11, Codec::Gaps, shares).with_values(values);
@@ -415,17 +416,17 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
         );
         let wrong = open(ValueSpec::new(4, AndOperator), saved.clone());
         assert!(wrong.contains("of 4 bytes joined"), "{wrong}");
-        let mut lie = saved.clone();
-        lie.1.bytes = 4;
-        let wrong = open(ValueSpec::new(4, AndOperator), lie);
+        let mut damaged = saved.clone();
+        damaged.1.bytes = 4;
+        let wrong = open(ValueSpec::new(4, AndOperator), damaged);
         assert!(wrong.contains("bytes of values 4 is expected, 3 is found"), "{wrong}");
-        let mut lie = saved.clone();
-        lie.1.changes = Some(SavedLevels::default());
-        let wrong = open(kind.values(), lie);
+        let mut damaged = saved.clone();
+        damaged.1.changes = Some(SavedLevels::default());
+        let wrong = open(kind.values(), damaged);
         assert!(wrong.contains("do not agree"), "{wrong}");
-        let mut lie = saved.clone();
-        lie.1.changes = None;
-        let wrong = open(kind.values(), lie);
+        let mut damaged = saved.clone();
+        damaged.1.changes = None;
+        let wrong = open(kind.values(), damaged);
         assert!(wrong.contains("do not agree"), "{wrong}");
         let plain = Store::new(disk.clone(), 11, Codec::Gaps, shares);
         let wrong = message(plain.restore(saved.0.clone(), 1));
@@ -434,7 +435,7 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
 }
 
 #[test]
-fn segments_without_values_are_not_taken_for_pairs() {
+fn segments_without_values_are_rejected_as_pairs() {
     let file = OneFile::default();
     let at: SegmentRef = file.append(5, &[0, 0, 0, 0, 1], 1);
     let wrong = message(Segment::open_pairs(&file, "keys", at, 5, 2));
@@ -443,7 +444,7 @@ fn segments_without_values_are_not_taken_for_pairs() {
 
 #[test]
 #[should_panic(expected = "a store joins values again")]
-fn a_store_does_not_sum() {
+fn a_sum_operator_is_rejected_by_a_store() {
     let shares = StoreBudget { young: 0, filter: 0, plain: 0 };
     let store = Store::new(Arc::new(FaultDisk::new()), 9, Codec::Gaps, shares);
     let _ = store.with_values(ValueSpec::new(4, SumOperator));

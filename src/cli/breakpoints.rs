@@ -365,7 +365,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_not_used_again() {
+    fn numbers_are_not_reused() {
         let mut set = BreakpointSet::default();
         assert_eq!(set.add("x", BreakpointKind::Expression), 1);
         assert_eq!(set.add("y", BreakpointKind::Action), 2);

@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_this_machine_are_known() {
+    fn names_of_this_machine_are_recognised() {
         for host in ["localhost", "Localhost:80", "127.0.0.1:8080", "[::1]:1", "[::1]", "127.1.2.3"]
         {
             assert!(is_of_this_machine(host), "{host}");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_sites_are_kept_out() {
+    fn requests_from_other_sites_are_rejected() {
         let here = ("host", "localhost:8080");
         let navigates = ("sec-fetch-mode", "navigate");
         for headers in [

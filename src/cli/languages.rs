@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_read_like_sentences() {
+    fn lists_are_joined_with_a_conjunction() {
         let list = |items: &[&str]| {
             listed(&items.iter().map(|it| it.to_string()).collect::<Vec<_>>(), "or")
         };
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_known_ending_is_told_all_of_them() {
+    fn an_unknown_file_ending_lists_the_known_ones() {
         assert_eq!(
             unknown_ending("model.txt"),
             "model.txt: unknown file extension\n  help: models in DVE end in .dve, in Murphi in .m or .murphi, in \

@@ -81,7 +81,7 @@ mod tests {
     use super::{truncate_text, wrap_lines};
 
     #[test]
-    fn lines_are_folded_where_their_text_begins() {
+    fn wrapped_lines_are_indented_to_their_text() {
         let text = "Usage: a b\n\n  -f, --flag <X>  one two three four\n          five six seven eight nine\n";
         let expected = "Usage: a b\n\n  -f, --flag <X>  one two\n                  three four\n          \
                         five six seven eight\n          nine\n";
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_ends_of_lines_changes() {
+    fn wrapping_changes_only_line_ends() {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         for columns in 1..120 {
             let text = "  --a-flag-with-a-long-name <NAME>  what it does, [default: aber]\n\nérror: ünter — x\n";
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_a_model_is_not_folded() {
+    fn lines_of_a_model_are_not_wrapped() {
         for line in [" 12 | byte x = 0, y = 1, z = 2", "    |                     ^^^^^^"] {
             assert_eq!(wrap_lines(line, 12), line);
         }
     }
 
     #[test]
-    fn texts_are_cut_where_they_may_not_fit() {
+    fn texts_are_truncated_to_their_columns() {
         assert_eq!(truncate_text("reading a\nb.dve", 11), "reading a?b");
         assert_eq!(truncate_text("模型.dve", 5), "模型.");
         assert_eq!(truncate_text("模型.dve", 3), "模");

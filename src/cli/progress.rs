@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_as_much_as_there_is_room_for() {
+    fn the_progress_line_fits_its_columns_by_priority() {
         let whole = "0:02:14  level 117  26,997,501 states  1.3 M/s  frontier 547,650  37% expanded  82/128 MiB  disk 1.2 GiB";
         for (columns, line) in [
             (200, whole),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_search_is_at_is_named() {
+    fn the_progress_line_names_the_phase() {
         let at = |phase, columns| ProgressFigures { phase, ..figures() }.line(columns);
         assert_eq!(
             at(SearchPhase::Settling, 80),
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_are_told_with_what_is_left() {
+    fn sweeps_are_shown_with_remaining_states() {
         let sweep = Some((STAGES[0], 12, 1_234_567));
         let swept = ProgressFigures { phase: SearchPhase::Sweeping, sweep, ..figures() };
         assert_eq!(
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hunt_is_told_by_its_walks_and_its_coverage() {
+    fn a_hunt_is_shown_with_walks_and_coverage() {
         let progress = HuntProgress {
             walks: 1234.into(),
             transitions: 3_000_000.into(),

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_ago_is_told_in_one_unit() {
+    fn rough_durations_have_one_unit() {
         let told = |seconds| rough_duration(Duration::from_secs(seconds));
         for (seconds, words) in [
             (0, "0 s"),
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_told_in_percent() {
+    fn shares_are_in_percent() {
         let told = [(0, 0), (1, 3), (9, 3), (u64::MAX / 2, u64::MAX), (u64::MAX, u64::MAX)];
         assert_eq!(told.map(|(part, whole)| percent(part, whole)), [0, 33, 100, 49, 100]);
     }
 
     #[test]
-    fn memory_is_told_beside_its_budget_and_disk_by_itself() {
+    fn memory_is_shown_with_its_budget_and_disk_alone() {
         assert_eq!(share(82 << 20, 128 << 20), "82/128 MiB");
         assert_eq!(share(400 << 20, 1 << 30), "400/1024 MiB");
         assert_eq!(share(3 << 30, 12 << 30), "3.0/12.0 GiB");

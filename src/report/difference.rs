@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_part_at_the_first_other_step_or_state() {
+    fn traces_differ_at_the_first_other_step_or_state() {
         let one = trace(&[("init", 0), ("a", 1), ("b", 2)]);
         for (other, step) in [
             (trace(&[("init", 0), ("a", 1), ("b", 2)]), None),

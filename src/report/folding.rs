@@ -120,10 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_and_again_is_folded() {
+    fn repeated_elements_are_folded() {
         for (list, expected) in [
             ("", ""),
-            // These would leave out too few elements.
+            // A fold here would omit too few elements.
             ("aaaaaa", "aaaaaa"),
             ("ababab", "ababab"),
             ("abcabc", "abcabc"),
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_folded_can_be_expanded_again(
+        fn folded_lists_expand_to_the_original(
             parts in prop::collection::vec((prop::collection::vec(0..3u8, 1..14), 1..9usize), 0..8),
         ) {
             let list: Vec<u8> = parts.iter().flat_map(|(part, times)| part.repeat(*times)).collect();

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_broken_between_words() {
+    fn texts_are_wrapped_between_words() {
         assert_eq!(row("found", "1 state"), "  found    1 state\n");
         assert_eq!(row("NOT checked", "ltl p"), "  NOT checked  ltl p\n");
         let words = vec!["seventy-one"; 14].join(" ");

@@ -354,7 +354,7 @@ mod tests {
     struct Of<'a, T, const N: usize>(PhantomData<&'a T>);
 
     #[test]
-    fn types_are_called_by_their_names() {
+    fn type_names_have_no_paths() {
         assert_eq!(type_name::<Check>(), "Check");
         assert_eq!(type_name::<Of<Option<SearchLimits>, 2>>(), "Of<Option<SearchLimits>, 2>");
     }

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_for_all_columns_or_for_each() {
+    fn tables_are_single_or_by_column() {
         let tables = |text| parse(text, 3).unwrap().1;
         assert_eq!(tables("# most are zero\n0 1000\n1 20 # some\n\n"), HuffmanTables::Single);
         assert_eq!(tables("0 1000\n2 7 20\n"), HuffmanTables::Columns);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_shown_with_their_line() {
+    fn errors_have_their_line() {
         for (text, line, what) in [
             ("0 1\n256 1", 2, "not a byte"),
             ("0 many", 1, "`many` is not a number"),

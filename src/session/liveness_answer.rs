@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_comes_back_and_is_no_other_models(
+        fn an_answer_is_loaded_for_its_model_only(
             found in prop_oneof![Just(ProbeVerdict::None), lasso().prop_map(ProbeVerdict::Found)],
             (states, transitions, faults) in any::<(u64, u64, u64)>(),
             strategy in prop_oneof![Just(None), Just(Some("dive".to_owned()))],
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_no_answer_and_a_run_that_is_none_is_damage() {
+    fn open_verdicts_are_not_saved_and_invalid_runs_are_damage() {
         let (found, strategy) = (ProbeVerdict::Open, None);
         let open = ProbeResult { found, states: 1, transitions: 0, faults: 0, strategy };
         assert_eq!(LivenessAnswer::of([0; 32], &open), None);

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_that_is_stopped_in_memory_tells_of_the_states_there() {
+    fn a_stop_in_memory_keeps_the_counts_of_the_probe() {
         let probe = ProbeResult {
             found: ProbeVerdict::Open,
             states: 12_345,

@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(bytes in 0..1_u64 << 50, milliseconds in 0..1_u64 << 40) {
+        fn formatted_quantities_are_parsed_back(bytes in 0..1_u64 << 50, milliseconds in 0..1_u64 << 40) {
             prop_assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
             let time = Duration::from_millis(milliseconds);
             prop_assert_eq!(parse_duration(&format_duration(time)), Ok(time));

@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_come_back(
+        fn run_limits_are_loaded_as_saved(
             (memory, threads, disk_limit) in any::<(u64, Option<u16>, Option<u64>)>(),
             milliseconds in 0..u64::from(u32::MAX),
             is_interpreted in any::<bool>(),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_at_the_end_counts_only_where_it_was_kept() {
+    fn outputs_count_only_in_their_original_directory() {
         let folder = tempfile::tempdir().unwrap();
         let [one, other] = ["one", "other"].map(|it| folder.path().join(it));
         [&one, &other].iter().for_each(|it| fs::create_dir(it).unwrap());

@@ -67,7 +67,7 @@ mod tests {
     use spill::FaultDisk;
 
     #[test]
-    fn how_a_sitting_began_comes_back_and_damage_is_as_if_it_was_not_told() {
+    fn a_session_start_is_loaded_and_damage_is_ignored() {
         let disk = FaultDisk::new();
         assert_eq!(SessionStart::load(&disk), None);
         let first = SessionStart { begun: 1_700_000_000_123, expanded: 12, seconds: 3.5 };

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_grouped_where_there_are_many() {
+    fn many_levels_are_grouped() {
         let all = levels(&[(3, 1.0), (3, 9.0), (5, 4.0), (7, 2.0)]);
         assert_eq!(all.group_levels(7), [1.0, 1.0, 1.0, 4.0, 4.0, 2.0, 2.0]);
         // Groups of two, from the end.
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_levels_takes_little() {
+    fn the_number_of_level_groups_is_bounded() {
         let end = u64::from(u32::MAX) + 1;
         let grouped = levels(&[(9, 1.0), (end, 2.0)]).group_levels(LEVELS_MAX);
         assert_eq!(grouped.len() as u64, LEVELS_MAX);

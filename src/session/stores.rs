@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_store_has_an_entry_by_its_name_in_configurations() {
+    fn every_store_has_an_entry_with_its_configuration_name() {
         for entry in STORES {
             let name = serde_json::to_value(entry.kind).unwrap();
             assert_eq!(name, entry.name);

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_are_no_brackets() {
+    fn comparisons_do_not_count_as_brackets() {
         assert_eq!(
             split_list("x < 3, y > 2,a[1,2] , f(x,\"),\")"),
             ["x < 3", "y > 2", "a[1,2]", "f(x,\"),\")"]
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn other_texts_are_rejected() {
         for text in ["N", "=2", "N=", "N=2,", "N=,2", " =1"] {
             assert_eq!(read(text), Err(ConstantValuesError::Form), "{text}");
         }

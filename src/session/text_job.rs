@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_key_order_is_damage_and_another_one_is_refused() {
+    fn an_impossible_key_order_is_damage_and_another_one_is_rejected() {
         for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
             let error = SearchJob { order, ..job() }.model(Path::new("d")).err().unwrap();
             let damaged = matches!(error, Error::Open(_, spill::Error::Corrupt { .. }));

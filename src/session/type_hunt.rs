@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rust_type_is_hunted_and_its_path_is_shortest() {
+    fn a_hunt_of_a_rust_type_has_a_shortest_path() {
         for (size, is_found) in [(50, true), (3, false)] {
             let counters = Counters(size);
             let found = Hunt::new(&counters).threads(1).seed(2).walks(1000).run().unwrap();

@@ -157,14 +157,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn states_come_back(state in any::<State>(), more in 0..20_usize) {
+        fn states_are_unpacked_as_packed(state in any::<State>(), more in 0..20_usize) {
             let mut bytes = vec![0xa5; length(&state).unwrap() + more];
             pack(&state, &mut bytes).unwrap();
             prop_assert_eq!(&unpack::<State>(&bytes).unwrap(), &state);
         }
 
         #[test]
-        fn other_states_have_other_bytes(one in any::<State>(), other in any::<State>()) {
+        fn different_states_have_different_bytes(one in any::<State>(), other in any::<State>()) {
             let room = length(&one).unwrap().max(length(&other).unwrap());
             let bytes = |state: &State| {
                 let mut bytes = vec![0xff; room];
@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn a_state_that_is_too_long_is_told(state in any::<State>(), less in 1..9_usize) {
+        fn too_long_states_are_errors(state in any::<State>(), less in 1..9_usize) {
             let takes = length(&state).unwrap();
             let room = takes.saturating_sub(less);
             let told = PackingError::TooLong { state: format!("{state:?}"), takes, room };

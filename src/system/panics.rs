@@ -49,7 +49,7 @@ mod tests {
     use super::catch_panic;
 
     #[test]
-    fn a_panic_is_told_with_its_place_and_does_not_outlive_its_call() {
+    fn a_panic_is_caught_with_its_message_and_position() {
         let told = catch_panic(|| -> u8 { panic!("no {}", "way") }).unwrap_err().message;
         assert!(told.starts_with("it panics: no way (src/system/panics.rs:"), "{told}");
         assert_eq!(catch_panic(|| 1), Ok(1));

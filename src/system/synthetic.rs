@@ -295,7 +295,7 @@ mod tests {
     use crate::search::SearchLimits;
 
     #[test]
-    fn a_space_has_the_shape_asked_for() {
+    fn a_synthetic_space_has_its_shape() {
         for (states, levels, degree, width) in
             [(1, 1, 2, 1), (5000, 12, 3, 4), (3000, 3000, 2, 9), (4096, 40, 7, 24), (999, 50, 4, 3)]
         {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_shapes_are_refused() {
+    fn impossible_shapes_are_rejected() {
         let shape = |states, levels, width| StateSpaceShape {
             states,
             levels,

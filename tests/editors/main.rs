@@ -17,8 +17,8 @@
 //! | `<- JSON` | a message of the server, in order |
 //! | `exit N` | the end of the input, and the exit code |
 //!
-//! `$DIR` is a folder with the files of `models/`. `cargo test --test editors -- --ignored renew` records the messages of
-//! the server again.
+//! `$DIR` is a folder with the files of `models/`. `cargo test --test editors -- --ignored renew` records the messages
+//! of the server again.
 
 use serde_json::{Value, json};
 use spillway::front::{LANGUAGES, Language};
@@ -88,8 +88,9 @@ impl Server {
     /// Runs a command in the folder.
     fn run(&self, args: &str) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
-        let ran = command.args(args.split(' ')).current_dir(self.folder.path()).output().unwrap();
-        assert!(ran.status.code().is_some_and(|it| it < 2), "{args}: {ran:?}");
+        let output =
+            command.args(args.split(' ')).current_dir(self.folder.path()).output().unwrap();
+        assert!(output.status.code().is_some_and(|it| it < 2), "{args}: {output:?}");
     }
 
     fn send(&mut self, content: &str) {
@@ -112,7 +113,7 @@ impl Server {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Receives messages up to one that is wanted, and writes them down.
+    /// Receives messages up to a wanted one, and records them.
     fn receive_until(&self, is_wanted: impl Fn(&Value) -> bool, lines: &mut String) {
         loop {
             let message = self.receive();
@@ -123,7 +124,7 @@ impl Server {
         }
     }
 
-    /// Ends the input. Writes down the last messages and the exit code.
+    /// Ends the input. Records the last messages and the exit code.
     fn end(mut self, lines: &mut String) {
         drop(self.input.take());
         let code = self.child.wait().unwrap().code().unwrap();
@@ -131,8 +132,8 @@ impl Server {
             writeln!(lines, "<- {}", self.normalised(&message)).unwrap();
         }
         writeln!(lines, "exit {code}").unwrap();
-        let left = fs::read_dir(self.folder.path().join("tmp")).unwrap().count();
-        assert_eq!(left, 0, "files are left in the temporary directory");
+        let remaining = fs::read_dir(self.folder.path().join("tmp")).unwrap().count();
+        assert_eq!(remaining, 0, "files are left in the temporary directory");
     }
 }
 
@@ -172,7 +173,7 @@ fn is_request(message: &Value) -> bool {
     message.get("id").is_some() || message["type"] == "request"
 }
 
-/// Repeats a session. Returns its lines with the messages that came.
+/// Repeats a session. Returns its lines with the received messages.
 fn repeat(command: &str, session: &str) -> String {
     let flags = session.lines().find_map(|it| it.strip_prefix("flags "));
     let flags: Vec<&str> = flags.unwrap_or_default().split_whitespace().collect();
@@ -244,24 +245,24 @@ fn sessions() -> Vec<(PathBuf, String, String)> {
 }
 
 #[test]
-fn sessions_are_as_recorded() {
+fn sessions_equal_their_recording() {
     let all = sessions();
     assert!(all.len() > 8, "{} sessions", all.len());
     for (path, command, text) in all {
         let name = path.display();
         // Shown if the session fails.
         println!("{name}");
-        let came = repeat(&command, &text);
-        for (number, (came, wanted)) in came.lines().zip(text.lines()).enumerate() {
-            assert_eq!(came, wanted, "{name}:{}", number + 1);
+        let actual = repeat(&command, &text);
+        for (number, (actual, wanted)) in actual.lines().zip(text.lines()).enumerate() {
+            assert_eq!(actual, wanted, "{name}:{}", number + 1);
         }
-        assert_eq!(came.lines().count(), text.lines().count(), "{name}");
+        assert_eq!(actual.lines().count(), text.lines().count(), "{name}");
     }
 }
 
-/// Without a readable header no further message can be found, so the servers end.
+/// Without a readable header, the next message cannot be found, so the server ends.
 #[test]
-fn malformed_headers_end_the_servers() {
+fn malformed_headers_end_the_server() {
     for (bytes, why) in [
         ("Content-Length\r\n\r\n", "Content-Length"),
         ("Content-Type: json\r\n\r\n{}", "there is no Content-Length"),
@@ -272,17 +273,17 @@ fn malformed_headers_end_the_servers() {
             spillway.arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = spillway.stderr(Stdio::piped()).spawn().unwrap();
             let _ = child.stdin.take().unwrap().write_all(bytes.as_bytes());
-            let ran = child.wait_with_output().unwrap();
-            let told = String::from_utf8(ran.stderr).unwrap();
-            assert_eq!(told, format!("error: malformed header of a message: {why}\n"));
-            assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{command}");
+            let output = child.wait_with_output().unwrap();
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(message, format!("error: malformed header of a message: {why}\n"));
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{command}");
         }
     }
 }
 
-/// The extension of VS Code has the version of the program, each language, and no files of others.
+/// The extension of VS Code has the version of the program and each language, and no other file endings.
 #[test]
-fn the_extension_knows_the_languages() {
+fn the_extension_lists_all_languages() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/vscode/package.json");
     let manifest: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));

@@ -2,8 +2,8 @@
 //! decode something that could have been written. It never panics.
 //!
 //! There is one function for each format, which takes arbitrary bytes. The functions are the bodies of the fuzz targets
-//! under `fuzz/`, and of `tests/corpora.rs`. Checksums would stop a fuzzer immediately, so each function decodes its
-//! input as it is and then *sealed*, with corrected checksums.
+//! under `fuzz/`, and of `tests/corpora.rs`. Wrong checksums would stop a fuzzer immediately. So each function decodes
+//! its input unchanged and then *sealed*, with corrected checksums.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses its part")]
 
 mod seal;
@@ -25,15 +25,14 @@ use std::time::Duration;
 use support::postponing_model::PostponingModel;
 use support::{Graph, begin_or_resume, tiny_plan};
 
-/// Decides about arbitrary bytes, and panics if that is done wrong; whether they were believed, as
-/// they are or sealed.
+/// Decodes arbitrary bytes, and panics on a wrong result. Returns whether they were decoded, plain or sealed.
 pub type Target = fn(&[u8]) -> bool;
 
-/// Every format: its name, which is that of its corpus too, and its target.
+/// Every format: its name, which is also that of its corpus, and its target.
 pub const TARGETS: [(&str, Target); 4] =
     [("block", block), ("segment", segment), ("manifest", manifest), ("job", job)];
 
-/// Widths of keys that inputs choose from begin with 1 and end here.
+/// Inputs choose widths of keys from 1 to this.
 const WIDTHS: usize = 40;
 const FILE: &str = "levels-000";
 const JOB: &str = "job";
@@ -64,7 +63,7 @@ fn codec(chosen: u8) -> Codec {
     }
 }
 
-/// The first bytes of inputs for keys of `width` bytes in each codec but gaps, and the codecs.
+/// The first bytes of inputs for keys of `width` bytes in each codec but gaps, with the codecs.
 pub fn codec_bytes(width: usize) -> [(u8, Codec); 3] {
     [1, 2, 3].map(|number| {
         let chosen = width_byte(width) + number * WIDTHS as u8;
@@ -90,7 +89,7 @@ fn decode_block(width: usize, codec: &Codec, block: &[u8]) -> bool {
             assert_ascending(width, &keys);
         }
         Err(error) => {
-            assert_refused(error, FILE, 0);
+            assert_rejected(error, FILE, 0);
             assert!(keys.is_empty(), "nothing is believed of a damaged block");
         }
     }
@@ -98,22 +97,21 @@ fn decode_block(width: usize, codec: &Codec, block: &[u8]) -> bool {
     outcome.is_ok()
 }
 
-/// A byte that chooses the width of keys, one that chooses where in the file the segment begins,
-/// then the file.
+/// A byte for the width of keys, a byte for the offset of the segment in the file, and the file.
 pub fn segment(input: &[u8]) -> bool {
     let [width, offset, file @ ..] = input else { return false };
     let width = 1 + *width as usize % WIDTHS;
     let offset = *offset as usize % (file.len() + 1);
-    let mut believed = read_segment(width, offset, file);
+    let mut decoded = read_segment(width, offset, file);
     for frame in [false, true] {
         let mut sealed = file.to_vec();
         seal::segment(width, &mut sealed[offset..], frame);
-        believed |= read_segment(width, offset, &sealed);
+        decoded |= read_segment(width, offset, &sealed);
     }
-    believed
+    decoded
 }
 
-/// Whether the segment at `offset` of `file` is believed, all its blocks included.
+/// Whether the segment at `offset` of `file` is decoded, with all its blocks.
 fn read_segment(width: usize, offset: usize, file: &[u8]) -> bool {
     let disk = FaultDisk::new();
     write(&disk, FILE, file);
@@ -126,17 +124,17 @@ fn read_segment(width: usize, offset: usize, file: &[u8]) -> bool {
     match Segment::open(&disk, FILE, at, width) {
         Ok(segment) => read_blocks(&segment, file.len() as u64),
         Err(error) => {
-            assert_refused(&error, FILE, file.len() as u64);
+            assert_rejected(&error, FILE, file.len() as u64);
             false
         }
     }
 }
 
-/// Whether all blocks of a segment are believed, as its index is.
+/// Whether all blocks of a segment are decoded according to its index.
 fn read_blocks(segment: &Segment, file_length: u64) -> bool {
     let width = segment.width();
     let (mut decoder, mut keys, mut last) = (BlockDecoder::new(width), Vec::new(), Vec::new());
-    let mut believed = true;
+    let mut decoded = true;
     for block in 0..segment.blocks() {
         assert_eq!(segment.find(&segment.first_key(block)), block);
         match segment.decode(block, &mut decoder, &mut keys) {
@@ -147,8 +145,8 @@ fn read_blocks(segment: &Segment, file_length: u64) -> bool {
                 last = keys[keys.len() - width..].to_vec();
             }
             Err(error) => {
-                assert_refused(&error, FILE, file_length);
-                believed = false;
+                assert_rejected(&error, FILE, file_length);
+                decoded = false;
             }
         }
         segment.will_need(block..block + 1);
@@ -156,22 +154,22 @@ fn read_blocks(segment: &Segment, file_length: u64) -> bool {
     }
     let counted = (0..segment.blocks()).map(|block| segment.block_keys(block) as u64).sum::<u64>();
     assert_eq!(counted, segment.keys());
-    believed
+    decoded
 }
 
-/// A manifest, put in the place of those of two small searches, which are then resumed.
+/// A manifest, which replaces those of two small searches. The searches are then resumed.
 pub fn manifest(input: &[u8]) -> bool {
     let read = |disk: &FaultDisk| {
         SavedSearch::load(disk)?.outcome()?;
         resume(disk);
         Ok(())
     };
-    let [one, other] = half_done_searches();
-    let believed = as_it_is_and_sealed(input, MANIFEST, one, read);
-    believed | as_it_is_and_sealed(input, MANIFEST, other, read)
+    let [one, other] = interrupted_searches();
+    let decoded = decodes_plain_or_sealed(input, MANIFEST, one, read);
+    decoded | decodes_plain_or_sealed(input, MANIFEST, other, read)
 }
 
-/// Goes on with a search whose manifest is consistent in itself, but need not be true.
+/// Resumes a search whose manifest is consistent, but may be wrong.
 fn resume(disk: &FaultDisk) {
     let [graph, lazy] = models();
     let is_lazy = SavedSearch::load(disk).is_ok_and(|saved| saved.digest == lazy.digest());
@@ -185,56 +183,56 @@ fn resume(disk: &FaultDisk) {
             let (Error::Corrupt { file, .. } | Error::Version { file, .. }) = &error else {
                 panic!("{error}");
             };
-            assert_refused(&error, file, u64::MAX);
+            assert_rejected(&error, file, u64::MAX);
         }
     }
 }
 
 /// The job of a search directory.
 pub fn job(input: &[u8]) -> bool {
-    as_it_is_and_sealed(input, JOB, &FaultDisk::new(), |disk| {
+    decodes_plain_or_sealed(input, JOB, &FaultDisk::new(), |disk| {
         let job = SearchJob::load(disk)?;
         let _ = (job.model_name(), job.language(), job.limits(None));
         Ok(())
     })
 }
 
-/// Whether `read` believes `input` as the file `name` beside those of `disk`: as it is, or its
-/// payload in a header that vouches for it.
-fn as_it_is_and_sealed(
+/// Whether `read` decodes `input` as the file `name` among the files of `disk`: plain, or as the payload of a valid
+/// header.
+fn decodes_plain_or_sealed(
     input: &[u8],
     name: &str,
     disk: &FaultDisk,
     read: impl Fn(&FaultDisk) -> spill::Result<()>,
 ) -> bool {
     let payload = input.get(COMMITTED_HEADER..).unwrap_or(input);
-    let (as_it_is, sealed) = (disk.restart(), disk.restart());
-    write(&as_it_is, name, input);
+    let (plain, sealed) = (disk.restart(), disk.restart());
+    write(&plain, name, input);
     spill::commit(&sealed, name, FORMAT, payload).expect("the disk works");
-    let believes = |disk: FaultDisk| {
+    let decodes = |disk: FaultDisk| {
         let length = disk.read(name).expect("it was written").len() as u64;
-        read(&disk).inspect_err(|error| assert_refused(error, name, length)).is_ok()
+        read(&disk).inspect_err(|error| assert_rejected(error, name, length)).is_ok()
     };
-    believes(as_it_is) | believes(sealed)
+    decodes(plain) | decodes(sealed)
 }
 
-/// The graph whose search the manifests of the corpus are of.
+/// The graph of the searches whose manifests are in the corpus.
 pub fn graph() -> Graph {
     Graph { nodes: 120, degree: 3, spread: 60, width: 12, broken: 50, dense: 110 }
 }
 
-/// The same, putting steps off.
-pub fn lazy() -> PostponingModel<Graph> {
+/// A similar graph with postponed transitions.
+pub fn postponing_graph() -> PostponingModel<Graph> {
     PostponingModel::new(Graph { degree: 5, ..graph() }, 5)
 }
 
-/// Both.
+/// Both models.
 pub fn models() -> [Box<dyn StateSpace>; 2] {
-    [Box::new(graph()), Box::new(lazy())]
+    [Box::new(graph()), Box::new(postponing_graph())]
 }
 
-/// Searches a model in `disk` until `max_states`, with checkpoints at every chance and so little
-/// memory that there are files of every sort.
+/// Searches a model in `disk` until `max_states`. A checkpoint is made at every opportunity. The memory is small, so
+/// there are files of every kind.
 pub fn search(
     model: &dyn StateSpace,
     disk: &FaultDisk,
@@ -243,7 +241,7 @@ pub fn search(
     search_until(model, disk, max_states, &SearchControl::new(Duration::ZERO, None))
 }
 
-/// The same, until somebody else says so.
+/// The same search, until `control` stops it.
 pub fn search_until(
     model: &dyn StateSpace,
     disk: &FaultDisk,
@@ -260,8 +258,7 @@ pub fn search_until(
     begin_or_resume(model, &disk, plan, &limits, control)?.run()
 }
 
-/// A disk on which the search of a model was killed at each operation in turn, if it was before
-/// its end, with at least a checkpoint made.
+/// Disks on which the search of a model was killed, at each operation in turn before its end.
 pub fn killed_searches(model: &dyn StateSpace) -> impl Iterator<Item = FaultDisk> {
     (0..).map_while(|operation| {
         let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(operation));
@@ -269,9 +266,9 @@ pub fn killed_searches(model: &dyn StateSpace) -> impl Iterator<Item = FaultDisk
     })
 }
 
-/// A search of each model with levels, merged runs and candidate runs, or, where steps are put off, with
-/// obligations and states to be expanded again; made once.
-fn half_done_searches() -> &'static [FaultDisk; 2] {
+/// A killed search of each model: one with levels, merged runs and candidate runs, and one with obligations and states
+/// to re-expand. They are made once.
+fn interrupted_searches() -> &'static [FaultDisk; 2] {
     static MADE: OnceLock<[FaultDisk; 2]> = OnceLock::new();
     MADE.get_or_init(|| {
         models().map(|model| {
@@ -300,8 +297,8 @@ fn assert_ascending(width: usize, keys: &[u8]) {
     assert!(keys.chunks_exact(width).is_sorted_by(|a, b| a < b), "keys ascend strictly");
 }
 
-/// A refusal names the file and, unless it is of another version, an offset within it.
-fn assert_refused(error: &Error, name: &str, length: u64) {
+/// Asserts that an error names the file and, unless the version differs, an offset within it.
+fn assert_rejected(error: &Error, name: &str, length: u64) {
     let named = match error {
         Error::Corrupt { file, offset, .. } => file == name && *offset <= length,
         Error::Version { file, .. } => file == name,

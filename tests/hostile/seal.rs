@@ -1,11 +1,11 @@
-//! Correction of the checksums of damaged bytes, as far as the checksums are at their places.
+//! Corrects the checksums of damaged bytes, as far as the checksums are at their places.
 //!
-//! Of the formats in `docs/reference/format.md` this module depends only on the places and the ranges of checksums.
+//! This module depends only on the places and ranges of checksums in `docs/reference/format.md`.
 
 use spill::{SEGMENT_VERSION, checksum};
 
 const FOOTER: usize = 48;
-/// Bytes of an entry of a segment's index behind its key.
+/// The bytes of an index entry of a segment after its key.
 const ENTRY_TAIL: usize = 12;
 
 /// Seals a block, whose first bytes are the checksum of the rest.
@@ -15,8 +15,8 @@ pub fn block(block: &mut [u8]) {
     }
 }
 
-/// Seals a segment: its blocks, its index and its footer; with `frame`, the footer also has the
-/// magic, version, width and length that are expected.
+/// Seals a segment: its blocks, its index and its footer. With `frame`, the footer also gets the expected magic,
+/// version, width and length.
 pub fn segment(width: usize, segment: &mut [u8], frame: bool) {
     let length = segment.len() as u64;
     let Some(end) = segment.len().checked_sub(FOOTER) else { return };

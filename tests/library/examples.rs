@@ -1,6 +1,6 @@
-//! The puzzles among the examples: few lines, with known answers.
+//! The puzzles among the examples: short programs with known answers.
 
-use super::alone;
+use super::exclusive_search;
 use spillway::{SearchVerdict, TransitionSystem, check};
 
 #[expect(dead_code, reason = "its `main`")]
@@ -10,8 +10,8 @@ mod eight_puzzle;
 #[path = "../../examples/river_crossing.rs"]
 mod river_crossing;
 
-/// A solution has so many steps; up to its level there are so many states.
-fn is_solved<T: TransitionSystem>(puzzle: &T, steps: usize, states: u64) {
+/// Asserts the length of a solution, and the number of states up to its level.
+fn assert_solution<T: TransitionSystem>(puzzle: &T, steps: usize, states: u64) {
     let found = check(puzzle).unwrap();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Violated, states));
     assert_eq!(found.counterexample().unwrap().unwrap().depth(), steps);
@@ -19,19 +19,19 @@ fn is_solved<T: TransitionSystem>(puzzle: &T, steps: usize, states: u64) {
 
 #[test]
 fn the_farmer_crosses_seven_times() {
-    let _alone = alone();
-    is_solved(&river_crossing::River, 7, 10);
+    let _exclusive = exclusive_search();
+    assert_solution(&river_crossing::River, 7, 10);
 }
 
-/// Half of all orders of the tiles can be reached, and none is farther away than this one (Reinefeld 1993).
+/// Half of all orders of the tiles are reachable, and this one has the maximum distance (Reinefeld 1993).
 #[test]
-fn the_farthest_of_all_orders_takes_31_moves() {
-    let _alone = alone();
-    is_solved(&eight_puzzle::Puzzle, 31, 181_440);
+fn the_farthest_order_takes_31_moves() {
+    let _exclusive = exclusive_search();
+    assert_solution(&eight_puzzle::Puzzle, 31, 181_440);
 }
 
 #[test]
-fn a_puzzle_takes_at_most_35_lines() {
+fn a_puzzle_has_at_most_35_lines() {
     let texts = [
         include_str!("../../examples/river_crossing.rs"),
         include_str!("../../examples/eight_puzzle.rs"),

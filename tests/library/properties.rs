@@ -1,6 +1,6 @@
-//! The properties `always`, `sometimes` and `eventually` of a Rust type, compared with a plain walk over random graphs.
+//! The properties `always`, `sometimes` and `eventually` of a Rust type, compared with a plain search of random graphs.
 
-use super::alone;
+use super::exclusive_search;
 use crate::support::memory::memory_beside_tests;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use spillway::session::EventuallyVerdict;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A graph: from each node to some others, from node 0 on; some nodes are marked.
+/// A graph with marked nodes; node 0 is initial.
 struct Web {
     next: Vec<Vec<u16>>,
     marked: Vec<bool>,
@@ -21,10 +21,11 @@ struct Web {
 
 impl Web {
     fn random(seed: u64) -> Web {
-        let mut dice = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut seed_state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut below = |bound: usize| {
-            dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((dice >> 33) % bound as u64) as usize
+            seed_state =
+                seed_state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((seed_state >> 33) % bound as u64) as usize
         };
         let (nodes, back, often) = (1 + below(30), 2 + below(12), 2 + below(4));
         let mut edge = |from: usize| match below(back) {
@@ -38,7 +39,7 @@ impl Web {
         Web { next, marked }
     }
 
-    /// The nodes come to from node 0 by way of nodes that `passes`.
+    /// The nodes reachable from node 0 through nodes that satisfy `passes`.
     fn reached(&self, passes: impl Fn(usize) -> bool) -> BTreeSet<usize> {
         let (mut seen, mut open) = (BTreeSet::new(), vec![0]);
         while let Some(at) = open.pop() {
@@ -49,20 +50,20 @@ impl Web {
         seen
     }
 
-    /// Whether a run never comes to a marked node: taking out again and again what has no way on, but for ends, leaves
-    /// something.
-    fn has_a_run_without(&self) -> bool {
-        let mut left = self.reached(|at| !self.marked[at]);
+    /// Whether some run avoids all marked nodes. Removes nodes without a successor repeatedly, except final ones; some
+    /// node is left.
+    fn has_avoiding_run(&self) -> bool {
+        let mut remaining = self.reached(|at| !self.marked[at]);
         loop {
-            let goes_on = |&at: &usize| {
+            let can_continue = |&at: &usize| {
                 let next = &self.next[at];
-                next.is_empty() || next.iter().any(|&to| left.contains(&usize::from(to)))
+                next.is_empty() || next.iter().any(|&to| remaining.contains(&usize::from(to)))
             };
-            let next: BTreeSet<usize> = left.iter().copied().filter(goes_on).collect();
-            if next.len() == left.len() {
-                return !left.is_empty();
+            let next: BTreeSet<usize> = remaining.iter().copied().filter(can_continue).collect();
+            if next.len() == remaining.len() {
+                return !remaining.is_empty();
             }
-            left = next;
+            remaining = next;
         }
     }
 }
@@ -97,13 +98,13 @@ impl TransitionSystem for Web {
 }
 
 #[test]
-fn sometimes_and_eventually_are_judged_as_by_a_plain_walk() {
-    let _alone = alone();
+fn sometimes_and_eventually_agree_with_a_plain_search() {
+    let _exclusive = exclusive_search();
     let [mut kept, mut broken, mut missing] = [0; 3];
     for seed in 0..2000 {
         let web = Web::random(seed);
         let has_one = web.reached(|_| true).iter().any(|&at| web.marked[at]);
-        let is_broken = web.has_a_run_without();
+        let is_broken = web.has_avoiding_run();
         let (_, avoiding) = RestrictedSystem::of_eventualities(&web, 2).pop().unwrap();
         let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
         let probed = probe(&avoiding, &|_| true, limits, &SearchControl::default()).unwrap();
@@ -111,7 +112,7 @@ fn sometimes_and_eventually_are_judged_as_by_a_plain_walk() {
         assert_eq!(check_consistency(&PackedSystem::new(&web), 50, seed), Ok(()));
         assert_eq!(check_consistency(&avoiding, 50, seed), Ok(()));
         if seed % 40 == 0 {
-            is_told(&web, (has_one, is_broken), seed);
+            compare_check(&web, (has_one, is_broken), seed);
         }
         match (has_one, is_broken) {
             (false, _) => missing += 1,
@@ -122,16 +123,16 @@ fn sometimes_and_eventually_are_judged_as_by_a_plain_walk() {
     assert!(kept > 200 && broken > 400 && missing > 200, "{kept} {broken} {missing}");
 }
 
-/// A search tells whether there is a mark, and whether a run never comes to one.
-fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
+/// Compares the verdicts of a check with the expected ones.
+fn compare_check(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
     let found = Check::new(web).memory(memory_beside_tests(512)).threads(1).run().unwrap();
     assert_eq!(found.states(), web.reached(|_| true).len() as u64, "{seed}");
     assert_eq!(found.example("a mark").unwrap().is_some(), has_one, "{seed}");
-    // That a mark is in no state is known once all are visited: then runs are judged, too.
+    // `sometimes` is violated once all states are visited, and then `eventually` is decided, too.
     match found.eventually("a mark is come to").unwrap() {
         EventuallyVerdict::Violated(run) => {
             assert!(is_broken, "{seed}");
-            is_a_run(web, &run, seed);
+            assert_avoiding_run(web, &run, seed);
         }
         EventuallyVerdict::Holds => assert!(!is_broken, "{seed}"),
         EventuallyVerdict::NotChecked => panic!("{seed}: all states were visited"),
@@ -146,8 +147,8 @@ fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
     }
 }
 
-/// That a run leads from node 0 along edges past no mark, and repeats or stays at an end.
-fn is_a_run(web: &Web, run: &spillway::report::ViolatingRun<'_>, seed: u64) {
+/// Asserts that a run starts in node 0, follows edges, avoids marked nodes, and repeats or stays at an end.
+fn assert_avoiding_run(web: &Web, run: &spillway::report::ViolatingRun<'_>, seed: u64) {
     use spillway::model::StepOutcome::Successor;
     let node =
         |state: &[u8]| -> usize { run.model.describe(state)[0].1.to_string().parse().unwrap() };
@@ -165,7 +166,7 @@ fn is_a_run(web: &Web, run: &spillway::report::ViolatingRun<'_>, seed: u64) {
     }
 }
 
-/// A tree of numbers, each with two below it; the last one may lead back to one above.
+/// A tree of numbers with two children each. The last one may lead back to an ancestor.
 struct Tree {
     size: u32,
     returns: bool,
@@ -204,14 +205,14 @@ impl TransitionSystem for Tree {
     }
 }
 
-/// There are more states than are looked at in memory.
+/// More states than the search in memory visits.
 #[test]
-fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_on() {
-    let _alone = alone();
+fn eventually_is_checked_on_disk_and_resumed() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     for (returns, expected) in [(false, SearchVerdict::Verified), (true, SearchVerdict::Violated)] {
         let memory = memory_beside_tests(64);
-        // A quarter of the budget, which grows with the memory of other tests, is for the search in memory.
+        // The search in memory has a quarter of the budget, which grows with the memory of other tests.
         let levels = memory.ilog2() as usize - 5;
         let tree = Tree { size: (1 << levels) - 1, returns };
         let dir = folder.path().join(format!("{returns}"));
@@ -249,8 +250,8 @@ fn on_disk(dir: &Path) -> bool {
 }
 
 #[test]
-fn a_stop_leaves_what_runs_come_to_open() {
-    let _alone = alone();
+fn a_stopped_check_leaves_eventually_open() {
+    let _exclusive = exclusive_search();
     let tree = Tree { size: 500, returns: false };
     let folder = tempfile::tempdir().unwrap();
     let ask = || Check::new(&tree).memory(memory_beside_tests(512)).dir(folder.path());
@@ -267,8 +268,8 @@ fn a_stop_leaves_what_runs_come_to_open() {
 }
 
 #[test]
-fn what_is_violated_is_told() {
-    let _alone = alone();
+fn violated_properties_are_printed() {
+    let _exclusive = exclusive_search();
     let marked = vec![false, false, false, true];
     let web = Web { next: vec![vec![1], vec![2], vec![1], vec![]], marked };
     let shown = spillway::check(&web).unwrap().to_string();
@@ -277,7 +278,7 @@ fn what_is_violated_is_told() {
     let web = Web { next: vec![vec![1, 3], vec![2], vec![1], vec![]], marked };
     let found = Check::new(&web).memory(memory_beside_tests(512)).run().unwrap();
     let shown = found.to_string();
-    let (told, _) = shown.split_once("  found ").unwrap();
+    let (verdict, _) = shown.split_once("  found ").unwrap();
     let expected = "\
 counterexample: eventually: a mark is come to: 1 step, then a cycle of 2 steps;
            there may be a shorter one
@@ -296,10 +297,10 @@ Web: VIOLATED: eventually: a mark is come to
   after    1 step, then a cycle of 2 steps
   sometimes  a mark: first after 1 step
 ";
-    assert_eq!(told, expected);
+    assert_eq!(verdict, expected);
 }
 
-/// Counts from 0 to `last`, and may rest at any number but the forbidden one for ever.
+/// Counts from 0 to `last`, and may stay for ever at any number but the forbidden one.
 struct Counter {
     last: u32,
     forbidden: Option<u32>,
@@ -336,10 +337,10 @@ fn spillway(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the commands say of a directory is what the program said that searched in it.
+/// The commands report the same verdict as the program that searched.
 #[test]
-fn a_kept_directory_has_the_verdict_on_runs() {
-    let _alone = alone();
+fn commands_report_eventually_from_the_directory() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
     let shown = dir.to_str().unwrap();
@@ -354,12 +355,12 @@ fn a_kept_directory_has_the_verdict_on_runs() {
     );
     assert_eq!(ask().run().unwrap().verdict(), SearchVerdict::Violated);
 
-    let told = json(spillway(&["status", shown, "--json"]));
-    assert_eq!(told["verdict"], "violated", "{told}");
+    let status = json(spillway(&["status", shown, "--json"]));
+    assert_eq!(status["verdict"], "violated", "{status}");
     let one = serde_json::json!({
         "name": "the last number", "verdict": "violated", "stem": 0, "cycle": 1
     });
-    assert_eq!(told["eventually"], serde_json::json!([one]));
+    assert_eq!(status["eventually"], serde_json::json!([one]));
     let text = spillway(&["status", shown]);
     assert!(text.contains("VIOLATED: eventually: the last number"), "{text}");
     assert!(text.contains("the last number: violated, after"), "{text}");
@@ -371,10 +372,10 @@ fn a_kept_directory_has_the_verdict_on_runs() {
     assert!(page.contains("class=\"bad\"") && !page.contains("class=\"good\""));
 }
 
-/// Whoever is killed after all states were visited and before runs were judged leaves that open.
+/// A check that was killed between visiting all states and checking runs leaves the verdict open.
 #[test]
-fn a_directory_whose_runs_were_not_judged_is_incomplete() {
-    let _alone = alone();
+fn a_directory_without_an_eventually_verdict_is_incomplete() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let counter = Counter { last: 400, forbidden: None };
     let model = PackedSystem::with_width(&counter, 2);
@@ -383,7 +384,7 @@ fn a_directory_whose_runs_were_not_judged_is_incomplete() {
     let judged = std::fs::read(&verdicts).unwrap();
     std::fs::remove_file(&verdicts).unwrap();
     drop(model);
-    // The file as it is before runs are judged is that of a search that was stopped.
+    // A stopped search has the same file as a check before it checks runs.
     let other = tempfile::tempdir().unwrap();
     drop(
         Check::new(&counter)
@@ -405,8 +406,8 @@ fn a_directory_whose_runs_were_not_judged_is_incomplete() {
 }
 
 #[test]
-fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
-    let _alone = alone();
+fn eventually_is_checked_once_all_states_are_visited() {
+    let _exclusive = exclusive_search();
     let counter = Counter { last: 400, forbidden: Some(7) };
     let ask = || Check::new(&counter).memory(memory_beside_tests(512));
     let name = "the last number";
@@ -414,9 +415,9 @@ fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
     assert_eq!(stopped.verdict(), SearchVerdict::Violated);
     assert!(matches!(stopped.eventually(name), Ok(EventuallyVerdict::NotChecked)));
     assert!(matches!(stopped.eventually("another"), Ok(EventuallyVerdict::NotChecked)));
-    let whole = ask().keep_going().run().unwrap();
-    assert!(matches!(whole.eventually(name), Ok(EventuallyVerdict::Violated(_))));
-    let kinds: Vec<&str> = whole.violations().iter().map(|it| it.kind).collect();
+    let full_search = ask().keep_going().run().unwrap();
+    assert!(matches!(full_search.eventually(name), Ok(EventuallyVerdict::Violated(_))));
+    let kinds: Vec<&str> = full_search.violations().iter().map(|it| it.kind).collect();
     assert_eq!(kinds, ["invariant", "eventually"]);
     let cut = ask().keep_going().max_states(50).run().unwrap();
     assert_eq!((cut.verdict(), cut.violations().len()), (SearchVerdict::Violated, 1));
@@ -424,10 +425,10 @@ fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
     assert_eq!((before.verdict(), before.violations().len()), (SearchVerdict::Incomplete, 0));
 }
 
-/// Two values of a type that says nothing of its parameters.
+/// Two values of a type without `parameters`.
 #[test]
-fn another_value_of_the_same_type_is_refused() {
-    let _alone = alone();
+fn another_value_of_the_same_type_is_rejected() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let search = |last: u32, forbidden: Option<u32>| {
         let counter = Counter { last, forbidden };

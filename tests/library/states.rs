@@ -1,7 +1,7 @@
 //! The encoding of states of Rust types. A state that is too long, is not decoded to itself, or panics is reported as
-//! that.
+//! such.
 
-use super::alone;
+use super::exclusive_search;
 use crate::support::memory::memory_beside_tests;
 use serde::{Deserialize, Serialize};
 use spillway::session::Error;
@@ -9,8 +9,8 @@ use spillway::system::PackingError;
 use spillway::{Check, PackedSystem, Property, SearchVerdict, TransitionSystem, check_consistency};
 use std::collections::HashSet;
 
-/// Counts, and keeps what it counted from some number on.
-struct Memory {
+/// Counts, and keeps the numbers from some number on.
+struct HistoryCounter {
     from: u32,
     to: u32,
 }
@@ -21,7 +21,7 @@ struct Counted {
     kept: Vec<u32>,
 }
 
-impl TransitionSystem for Memory {
+impl TransitionSystem for HistoryCounter {
     type State = Counted;
     type Action = ();
 
@@ -45,9 +45,9 @@ impl TransitionSystem for Memory {
 }
 
 #[test]
-fn states_that_grow_are_searched_with_more_bytes() {
-    let _alone = alone();
-    let system = Memory { from: 4500, to: 4600 };
+fn growing_states_need_more_bytes() {
+    let _exclusive = exclusive_search();
+    let system = HistoryCounter { from: 4500, to: 4600 };
     let found = Check::new(&system).memory(memory_beside_tests(512)).run().unwrap();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 4601));
 
@@ -59,18 +59,18 @@ fn states_that_grow_are_searched_with_more_bytes() {
     let Error::Misfit(PackingError::TooLong { takes, room, .. }) = &error else {
         panic!("{error}")
     };
-    let told = error.to_string();
-    assert!(takes > room && told.contains("give `Check::state_bytes` at least"), "{told}");
-    assert!(told.contains("Counted { at: 45"), "{told}");
+    let message = error.to_string();
+    assert!(takes > room && message.contains("give `Check::state_bytes` at least"), "{message}");
+    assert!(message.contains("Counted { at: 45"), "{message}");
     let folder = tempfile::tempdir().unwrap();
     let found = ask().state_bytes(300).dir(folder.path()).run().unwrap();
     assert_eq!(found.states(), 4601);
 }
 
-/// Sets that grow, in no order.
-struct Sets;
+/// Sets in hash order.
+struct UnorderedSets;
 
-impl TransitionSystem for Sets {
+impl TransitionSystem for UnorderedSets {
     type State = HashSet<u8>;
     type Action = u8;
 
@@ -89,63 +89,64 @@ impl TransitionSystem for Sets {
 }
 
 #[test]
-fn states_without_an_order_are_found_out() {
-    let _alone = alone();
-    let error = Check::new(&Sets).memory(memory_beside_tests(512)).run().err().unwrap();
+fn states_with_unordered_sets_are_detected() {
+    let _exclusive = exclusive_search();
+    let error = Check::new(&UnorderedSets).memory(memory_beside_tests(512)).run().err().unwrap();
     assert!(matches!(error, Error::Misfit(PackingError::Unsteady { .. })), "{error}");
     assert!(error.to_string().contains("use BTreeMap and BTreeSet"), "{error}");
-    assert!(check_consistency(&PackedSystem::new(&Sets), 1000, 1).is_err());
+    assert!(check_consistency(&PackedSystem::new(&UnorderedSets), 1000, 1).is_err());
 }
 
-/// A state that is read as something else than was written.
+/// A state that is decoded to another value.
 #[derive(Debug)]
-struct Crooked(u8);
+struct UnfaithfulState(u8);
 
-impl Serialize for Crooked {
+impl Serialize for UnfaithfulState {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(to)
     }
 }
 
-impl<'de> Deserialize<'de> for Crooked {
+impl<'de> Deserialize<'de> for UnfaithfulState {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match u8::deserialize(from)? {
             3 => Err(serde::de::Error::custom("three is none")),
-            other => Ok(Crooked(other)),
+            other => Ok(UnfaithfulState(other)),
         }
     }
 }
 
-struct Up;
+struct UnfaithfulCounter;
 
-impl TransitionSystem for Up {
-    type State = Crooked;
+impl TransitionSystem for UnfaithfulCounter {
+    type State = UnfaithfulState;
     type Action = ();
 
-    fn initial(&self) -> Vec<Crooked> {
-        vec![Crooked(0)]
+    fn initial(&self) -> Vec<UnfaithfulState> {
+        vec![UnfaithfulState(0)]
     }
 
-    fn actions(&self, _: &Crooked, actions: &mut Vec<()>) {
+    fn actions(&self, _: &UnfaithfulState, actions: &mut Vec<()>) {
         actions.push(());
     }
 
-    fn next(&self, state: &Crooked, (): &()) -> Option<Crooked> {
-        Some(Crooked((state.0 + 1) % 9))
+    fn next(&self, state: &UnfaithfulState, (): &()) -> Option<UnfaithfulState> {
+        Some(UnfaithfulState((state.0 + 1) % 9))
     }
 }
 
 #[test]
-fn states_that_do_not_come_back_are_told() {
-    let _alone = alone();
-    let error = Check::new(&Up).memory(memory_beside_tests(512)).run().err().unwrap();
+fn states_that_decode_differently_are_detected() {
+    let _exclusive = exclusive_search();
+    let error =
+        Check::new(&UnfaithfulCounter).memory(memory_beside_tests(512)).run().err().unwrap();
     assert!(matches!(error, Error::Misfit(PackingError::Unreadable { .. })), "{error}");
     assert!(error.to_string().contains("`Deserialize` must undo `Serialize`"), "{error}");
 }
 
-/// What panics when it counts that far.
+/// The function that panics from some number on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Panics {
+enum PanicPlace {
     Initial,
     Actions,
     Next,
@@ -153,69 +154,72 @@ enum Panics {
     Property,
 }
 
-struct Brittle(Panics);
+struct PanickingCounter(PanicPlace);
 
-impl Brittle {
-    fn break_if(&self, panics: Panics, at: u8) {
+impl PanickingCounter {
+    fn break_if(&self, panics: PanicPlace, at: u8) {
         assert!(self.0 != panics || at < 3, "{panics:?} at {at}");
     }
 }
 
-impl TransitionSystem for Brittle {
+impl TransitionSystem for PanickingCounter {
     type State = u8;
     type Action = u8;
 
     fn initial(&self) -> Vec<u8> {
-        self.break_if(Panics::Initial, 9);
+        self.break_if(PanicPlace::Initial, 9);
         vec![0]
     }
 
     fn actions(&self, &at: &u8, actions: &mut Vec<u8>) {
-        self.break_if(Panics::Actions, at);
+        self.break_if(PanicPlace::Actions, at);
         if at < 6 {
             actions.extend([1, 2]);
         }
     }
 
     fn next(&self, &at: &u8, &by: &u8) -> Option<u8> {
-        self.break_if(Panics::Next, at);
+        self.break_if(PanicPlace::Next, at);
         Some(at + by)
     }
 
     fn may_end(&self, &at: &u8) -> bool {
-        self.break_if(Panics::MayEnd, at);
+        self.break_if(PanicPlace::MayEnd, at);
         true
     }
 
     fn properties(&self) -> Vec<Property<'_, u8>> {
         vec![Property::always("small", |&at| {
-            self.break_if(Panics::Property, at);
+            self.break_if(PanicPlace::Property, at);
             at < 200
         })]
     }
 }
 
 #[test]
-fn a_panic_is_an_error_of_the_model_with_the_way_there() {
-    let _alone = alone();
+fn a_panic_is_a_violation_with_a_counterexample() {
+    let _exclusive = exclusive_search();
     for (panics, depth, title) in [
-        (Panics::Actions, 3, "computing the actions"),
-        (Panics::Next, 3, "1"),
-        (Panics::MayEnd, 4, "evaluating whether it may end"),
-        (Panics::Property, 3, "evaluating `small`"),
+        (PanicPlace::Actions, 3, "computing the actions"),
+        (PanicPlace::Next, 3, "1"),
+        (PanicPlace::MayEnd, 4, "evaluating whether it may end"),
+        (PanicPlace::Property, 3, "evaluating `small`"),
     ] {
-        let system = Brittle(panics);
+        let system = PanickingCounter(panics);
         let found = Check::new(&system).memory(memory_beside_tests(512)).run().unwrap();
         assert_eq!(found.verdict(), SearchVerdict::Violated, "{panics:?}");
         let way = found.counterexample().unwrap().unwrap();
         assert_eq!(way.depth(), depth, "{panics:?}");
         let shown = found.to_string();
-        let said = format!("it panics: {panics:?} at ");
-        assert!(shown.contains(&said) && shown.contains(title), "{shown}");
+        let message = format!("it panics: {panics:?} at ");
+        assert!(shown.contains(&message) && shown.contains(title), "{shown}");
         assert!(shown.contains("tests/library/states.rs:"), "{shown}");
         assert_eq!(check_consistency(&PackedSystem::new(&system), 200, 1), Ok(()), "{panics:?}");
     }
-    let error =
-        Check::new(&Brittle(Panics::Initial)).memory(memory_beside_tests(512)).run().err().unwrap();
+    let error = Check::new(&PanickingCounter(PanicPlace::Initial))
+        .memory(memory_beside_tests(512))
+        .run()
+        .err()
+        .unwrap();
     assert!(error.to_string().contains("it panics: Initial at 9"), "{error}");
 }

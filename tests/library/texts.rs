@@ -25,16 +25,16 @@ fn each_property_has_a_verdict_and_a_counterexample() {
     let expected = [("x < 3", violated), ("F G (x == 3)", violated), ("G F (x == 0)", held)];
     assert_eq!(verdicts(&report), expected);
     assert_eq!(report.verdict(), SearchVerdict::Violated);
-    let told = report.to_string();
+    let text = report.to_string();
     assert!(
-        told.contains("counterexample in counter.dve: invariant: x < 3")
-            && told.contains("the loop starts"),
-        "{told}"
+        text.contains("counterexample in counter.dve: invariant: x < 3")
+            && text.contains("the loop starts"),
+        "{text}"
     );
 }
 
 #[test]
-fn a_check_in_a_directory_goes_on() {
+fn a_check_resumes_in_its_directory() {
     let folder = tempfile::tempdir().unwrap();
     let model = ModelText::new("dve", "counter.dve", COUNTER).unwrap();
     for formulas in [&["G F (x == 0)", "G (x < 4)"][..], &["G F (x == 0)"], &[]] {
@@ -45,8 +45,8 @@ fn a_check_in_a_directory_goes_on() {
         assert_eq!(stopped.verdict(), SearchVerdict::Incomplete, "{stopped}");
         config.limits.max_states = None;
         for _ in 0..2 {
-            let whole = model.check(&config).dir(&dir).run().unwrap();
-            assert_eq!(whole.verdict(), SearchVerdict::Verified, "{whole}");
+            let resumed = model.check(&config).dir(&dir).run().unwrap();
+            assert_eq!(resumed.verdict(), SearchVerdict::Verified, "{resumed}");
         }
         let mut other = config.clone();
         other.properties.invariants.push("x < 5".into());
@@ -55,7 +55,7 @@ fn a_check_in_a_directory_goes_on() {
 }
 
 #[test]
-fn mistakes_are_errors() {
+fn errors_in_texts_and_properties_are_returned() {
     let text = "byte x;\nbyte x;\nsystem async;\n";
     assert!(ModelText::new("c", "a.c", text).is_err());
     let model = ModelText::new("dve", "a.dve", text).unwrap();

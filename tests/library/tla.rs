@@ -1,6 +1,6 @@
-//! TLA+ specifications on disk. TLC (of 2026) counts 8,312 distinct and 26,545 generated states in 13 levels.
+//! TLA+ specifications on disk. TLC (of 2026) finds 8,312 distinct states and generates 26,545, in 13 levels.
 
-use super::alone;
+use super::exclusive_search;
 use spillway::source::SourceMap;
 use spillway::tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions};
 use spillway::tla::modules::SearchPath;
@@ -21,7 +21,7 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tla")
 }
 
-/// The mailboxes with a configuration.
+/// The mailboxes specification with a configuration.
 fn program(configuration: &str) -> (CompiledSpecification, SourceMap) {
     let root = folder().join("mailboxes.tla");
     let mut sources = SourceMap::default();
@@ -41,7 +41,7 @@ fn system(configuration: &str) -> SpecificationSystem {
 
 #[test]
 fn a_specification_has_the_counts_of_tlc() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let options = MemorySearchOptions { checks_deadlock: false, states_max: u64::MAX };
     let oracle = MemorySearch::run(&program(&configuration()).0, options);
     assert_eq!((oracle.distinct, oracle.generated), (DISTINCT, STEPS + 1));
@@ -56,8 +56,8 @@ fn a_specification_has_the_counts_of_tlc() {
 }
 
 #[test]
-fn a_specification_goes_on_after_each_stop() {
-    let _alone = alone();
+fn a_specification_resumes_after_each_stop() {
+    let _exclusive = exclusive_search();
     let dir = tempfile::tempdir().unwrap();
     let (mut most, mut stops) = (1, 0);
     loop {
@@ -76,19 +76,19 @@ fn a_specification_goes_on_after_each_stop() {
 }
 
 #[test]
-fn a_violated_invariant_has_a_shortest_trace_in_the_words_of_the_specification() {
-    let _alone = alone();
+fn a_violated_invariant_has_a_shortest_trace_with_names_of_the_specification() {
+    let _exclusive = exclusive_search();
     let system = system(&configuration().replace("InOrder", "InOrder NeverAll"));
     let found = Check::of_model(&system).run().unwrap();
     assert_eq!(found.verdict(), SearchVerdict::Violated);
-    let told = found.to_string();
+    let text = found.to_string();
     // Four letters are sent, and one peer reads them.
-    assert!(told.contains("after    8 steps (shortest)"), "{told}");
-    assert!(told.contains("Send (p: ") && told.contains("Read (p: "), "{told}");
-    assert!(told.contains("[from |-> "), "{told}");
+    assert!(text.contains("after    8 steps (shortest)"), "{text}");
+    assert!(text.contains("Send (p: ") && text.contains("Read (p: "), "{text}");
+    assert!(text.contains("[from |-> "), "{text}");
 }
 
-/// The most distinct states of a model that is searched, and with `SPILLWAY_LARGE`.
+/// The most distinct states of a model that is searched; the second number is for `SPILLWAY_LARGE`.
 const DISTINCT_MAX: [u64; 2] = [20_000, 2_000_000];
 
 /// Every model of `SPILLWAY_CORPUS` with TLC's counts: distinct states, and states generated.
@@ -126,7 +126,7 @@ fn models_of_the_corpus_have_the_counts_of_tlc() {
     println!("{equal} models are equal");
 }
 
-/// Returns the distinct and the generated states of a specification. An error is told as text.
+/// The numbers of distinct and generated states of a specification, or the error as text.
 fn counts(root: &Path, config: CheckConfig) -> Result<(u64, u64), String> {
     let model = SpecificationModel::open(root, &config).map_err(|it| it.to_string())?.0;
     let found =

@@ -1,6 +1,6 @@
 //! Our TLA+ specifications: each of `models/tla` has TLC's counts and verdict (`models/tla/counts.tsv`).
 
-use super::alone;
+use super::exclusive_search;
 use spillway::model::Violation;
 use spillway::source::SourceMap;
 use spillway::tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions, SearchEnding};
@@ -89,7 +89,7 @@ fn the_table_has_every_specification() {
 
 #[test]
 fn every_specification_has_the_result_of_tlc() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     for ExpectedSearch { model, result } in expected_searches() {
         let (program, sources) = program_of(&model);
         let oracle = oracle(&program);

@@ -1,8 +1,9 @@
-//! VIEW on disk: a view has one state, the first one in the order of TLC's queue. `models/tla/counts.tsv` has TLC's counts.
+//! VIEW on disk: a view has one state, the first one in the order of TLC's queue. `models/tla/counts.tsv` has TLC's
+//! counts.
 //!
 //! In `metered_walk`, the counts depend on which state represents a view. In `audit_trail`, they do not.
 
-use super::alone;
+use super::exclusive_search;
 use super::tla_models::program_of;
 use spill::Codec;
 use spillway::model::memory;
@@ -27,14 +28,14 @@ fn in_memory(model: &str) -> SearchOutcome {
     memory::search(&system, &limits).unwrap()
 }
 
-/// What must not depend on the storage, the threads or interruptions.
+/// The counts that must not depend on the storage, the threads or interruptions.
 fn counts(outcome: &SearchOutcome) -> (&[u64], u64) {
     (&outcome.levels, outcome.generated())
 }
 
 #[test]
 fn stores_and_threads_do_not_change_which_states_represent_views() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     for model in MODELS {
         let expected = in_memory(model);
         for codec in [Codec::Gaps, Codec::Raw, Codec::Rle] {
@@ -51,15 +52,15 @@ fn stores_and_threads_do_not_change_which_states_represent_views() {
 }
 
 #[test]
-fn a_search_with_a_view_goes_on_after_each_stop() {
-    let _alone = alone();
+fn a_search_with_a_view_resumes_after_each_stop() {
+    let _exclusive = exclusive_search();
     for model in MODELS {
         let expected = in_memory(model);
         let dir = tempfile::tempdir().unwrap();
         let (mut time, mut stops) = (Duration::from_millis(1), 0);
         loop {
             let system = system(model);
-            // The search stops within levels, too, and each unit of a level ends with a checkpoint.
+            // The search also stops within levels, and each unit of a level ends with a checkpoint.
             let check = Check::of_model(&system).dir(dir.path()).max_time(time);
             let found = check.checkpoint_every(Duration::ZERO).run().unwrap();
             if found.verdict() == SearchVerdict::Verified {
@@ -74,7 +75,7 @@ fn a_search_with_a_view_goes_on_after_each_stop() {
 
 #[test]
 fn a_counterexample_with_a_view_is_a_run_of_the_specification() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tla");
     let root = folder.path().join("audit_trail.tla");
@@ -89,7 +90,7 @@ fn a_counterexample_with_a_view_is_a_run_of_the_specification() {
         let found = Check::of_specification(&model).config(config).threads(threads).run().unwrap();
         assert_eq!(found.verdict(), SearchVerdict::Violated);
         let report = found.to_string();
-        // TLC's counterexample has six states. The trail is in no view.
+        // TLC's counterexample has six states. The trail is not part of the view.
         assert!(report.contains("NeverFull") && report.contains("after    5 steps"), "{report}");
         assert!(report.contains("balance: 3 -> 6"), "{report}");
     }
@@ -97,7 +98,7 @@ fn a_counterexample_with_a_view_is_a_run_of_the_specification() {
 
 #[test]
 fn a_store_without_values_is_rejected_by_name() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tla");
     let mut config = CheckConfig::default();
     config.search.store = spillway::session::config::StoreKind::Huffman;

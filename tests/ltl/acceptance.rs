@@ -1,37 +1,33 @@
 //! Acceptance conditions of automata in the Hanoi format. Random automata with random conditions accept exactly the
-//! words that the definition says.
+//! words that satisfy the definition.
 
-use super::formulas::Chance;
-use super::words::Lasso;
+use super::formulas::FormulaRng;
+use super::lasso_words::Lasso;
 use spillway::ltl::{degeneralize, hoa};
 
 const SETS: usize = 3;
 
-/// A condition, and its text.
+/// An acceptance condition.
 enum Condition {
     Constant(bool),
-    /// A set, whether its complement is meant, and whether it is met infinitely often.
+    /// A set; whether its complement is meant; whether it is met infinitely often.
     Atom(usize, bool, bool),
     Both(Box<[Condition; 2]>),
     Either(Box<[Condition; 2]>),
 }
 
 impl Condition {
-    fn random(chance: &mut Chance, operators: usize) -> Condition {
+    fn random(rng: &mut FormulaRng, operators: usize) -> Condition {
         if operators == 0 {
-            return match chance.below(20) {
-                0 => Condition::Constant(chance.below(2) == 0),
-                _ => {
-                    Condition::Atom(chance.below(SETS), chance.below(4) == 0, chance.below(2) == 0)
-                }
+            return match rng.below(20) {
+                0 => Condition::Constant(rng.below(2) == 0),
+                _ => Condition::Atom(rng.below(SETS), rng.below(4) == 0, rng.below(2) == 0),
             };
         }
-        let left = chance.below(operators);
-        let sides = Box::new([
-            Condition::random(chance, left),
-            Condition::random(chance, operators - 1 - left),
-        ]);
-        if chance.below(2) == 0 { Condition::Both(sides) } else { Condition::Either(sides) }
+        let left = rng.below(operators);
+        let sides =
+            Box::new([Condition::random(rng, left), Condition::random(rng, operators - 1 - left)]);
+        if rng.below(2) == 0 { Condition::Both(sides) } else { Condition::Either(sides) }
     }
 
     fn text(&self) -> String {
@@ -46,8 +42,8 @@ impl Condition {
         }
     }
 
-    /// Whether it is satisfied where these kinds of edges are taken infinitely often: bit `set` for edges in the set, bit
-    /// `SETS + set` for edges outside.
+    /// Whether the condition holds if these kinds of edges are taken infinitely often. Bit `set` is an edge in the set,
+    /// bit `SETS + set` an edge outside it.
     fn is_satisfied(&self, kinds: u64) -> bool {
         match self {
             Condition::Constant(value) => *value,
@@ -61,7 +57,7 @@ impl Condition {
     }
 }
 
-/// An edge: the letters it reads, as bits, where it leads, and its sets.
+/// An edge: the letters it reads, as bits; its target; its sets.
 #[derive(Clone, Copy)]
 struct Edge {
     letters: u64,
@@ -75,21 +71,21 @@ struct Automaton {
 }
 
 impl Automaton {
-    /// Over one proposition: letters are 0 and 1.
-    fn random(chance: &mut Chance) -> Automaton {
-        let states = 1 + chance.below(4);
-        let edge = |chance: &mut Chance| Edge {
-            letters: 1 + chance.below(3) as u64,
-            to: chance.below(states),
-            marks: chance.below(1 << SETS) as u64,
+    /// A random automaton over one proposition: the letters are 0 and 1.
+    fn random(rng: &mut FormulaRng) -> Automaton {
+        let states = 1 + rng.below(4);
+        let edge = |rng: &mut FormulaRng| Edge {
+            letters: 1 + rng.below(3) as u64,
+            to: rng.below(states),
+            marks: rng.below(1 << SETS) as u64,
         };
         let edges =
-            (0..states).map(|_| (0..1 + chance.below(3)).map(|_| edge(chance)).collect()).collect();
-        let operators = chance.below(6);
-        Automaton { edges, condition: Condition::random(chance, operators) }
+            (0..states).map(|_| (0..1 + rng.below(3)).map(|_| edge(rng)).collect()).collect();
+        let operators = rng.below(6);
+        Automaton { edges, condition: Condition::random(rng, operators) }
     }
 
-    /// As text, with and without the number of states.
+    /// The text in the Hanoi format, with or without the number of states.
     fn text(&self, has_states: bool) -> String {
         let states =
             if has_states { format!("States: {}", self.edges.len()) } else { String::new() };
@@ -111,8 +107,8 @@ impl Automaton {
         text + "--END--"
     }
 
-    /// Whether a run over a word is accepted, by the definition: what can be taken infinitely often are the edges of a
-    /// strongly connected part of the product. Those without some kinds of edges are all looked at.
+    /// Whether a run over a word is accepted, by the definition. The edges taken infinitely often are those of a
+    /// strongly connected part of the product. The function tries the parts without each subset of the kinds of edges.
     fn accepts(&self, word: &Lasso) -> bool {
         let length = word.letters.len();
         let next = |at: usize| if at + 1 == length { word.back } else { at + 1 };
@@ -148,18 +144,18 @@ impl Automaton {
     }
 }
 
-/// Which kinds of edges an edge is.
+/// The kinds of an edge, as bits.
 fn kinds(edge: &Edge) -> u64 {
     edge.marks | (!edge.marks & ((1 << SETS) - 1)) << SETS
 }
 
 #[test]
-fn every_acceptance_condition_is_read_as_what_it_is() {
-    let mut chance = Chance(7);
+fn acceptance_conditions_of_hanoi_automata_keep_their_meaning() {
+    let mut rng = FormulaRng(7);
     let words: Vec<Lasso> = (1..=4).flat_map(|length| Lasso::all(length, 1)).collect();
     let mut accepted = 0;
     for round in 0..300 {
-        let automaton = Automaton::random(&mut chance);
+        let automaton = Automaton::random(&mut rng);
         let text = automaton.text(round % 3 > 0);
         let read = hoa::read(&text, 0);
         let read = read.unwrap_or_else(|error| panic!("{}: {text}", error.message));
@@ -173,7 +169,7 @@ fn every_acceptance_condition_is_read_as_what_it_is() {
     assert!(accepted > 1000 && accepted < 300 * words.len() - 1000, "{accepted}");
 }
 
-/// The conditions that have names, each with a formula that says the same of the one proposition.
+/// Named conditions, each with an equivalent formula over a single proposition.
 #[test]
 fn named_acceptance_conditions_are_read() {
     let named = [
@@ -203,9 +199,9 @@ fn named_acceptance_conditions_are_read() {
     }
 }
 
-/// An automaton of a long chain of states that are all alike is read and reduced in a time that is near to linear.
+/// A long chain of equivalent states is read and reduced in nearly linear time.
 #[test]
-fn a_long_chain_becomes_short() {
+fn a_chain_of_equivalent_states_is_reduced_to_one_state() {
     const STATES: usize = 20_000;
     let mut text =
         format!("HOA: v1 States: {STATES} Start: 0 AP: 1 \"a\" Acceptance: 1 Inf(0) --BODY--\n");

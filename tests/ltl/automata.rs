@@ -2,8 +2,8 @@
 //! the definitions of both.
 
 use super::families;
-use super::formulas::{Chance, random};
-use super::words::Lasso;
+use super::formulas::{FormulaRng, random};
+use super::lasso_words::Lasso;
 use spillway::ltl::{
     Automaton, AutomatonComponents, ComponentClass, FormulaSyntax, LtlConnective, LtlFormula,
     degeneralize, glued_operators, hoa, parse, to_spin_signs, translate, words,
@@ -20,7 +20,7 @@ fn automaton(formula: &LtlFormula, propositions: usize) -> Automaton {
     translate(formula, names(propositions)).expect("a formula of few operators")
 }
 
-/// The automata of the formula and of its negation share the words between them, as the formula does.
+/// Asserts that the automata of a formula and of its negation accept the words that satisfy each.
 fn check(formula: &LtlFormula, propositions: usize, words: &[Lasso]) {
     let holds = automaton(formula, propositions);
     let fails = automaton(&formula.clone().negated(), propositions);
@@ -32,42 +32,42 @@ fn check(formula: &LtlFormula, propositions: usize, words: &[Lasso]) {
     }
 }
 
-fn random_words(chance: &mut Chance, propositions: usize) -> Vec<Lasso> {
-    let word = |chance: &mut Chance| {
+fn random_words(rng: &mut FormulaRng, propositions: usize) -> Vec<Lasso> {
+    let word = |rng: &mut FormulaRng| {
         let letters: Vec<u64> =
-            (0..1 + chance.below(9)).map(|_| chance.below(1 << propositions) as u64).collect();
-        let back = chance.below(letters.len());
+            (0..1 + rng.below(9)).map(|_| rng.below(1 << propositions) as u64).collect();
+        let back = rng.below(letters.len());
         Lasso { letters, back }
     };
-    (0..60).map(|_| word(chance)).collect()
+    (0..60).map(|_| word(rng)).collect()
 }
 
 #[test]
-fn automata_accept_what_formulas_say_of_all_small_words() {
-    let mut chance = Chance(1);
+fn automata_agree_with_formulas_on_all_short_words() {
+    let mut rng = FormulaRng(1);
     let one: Vec<Lasso> = (1..=6).flat_map(|length| Lasso::all(length, 1)).collect();
     let two: Vec<Lasso> = (1..=3).flat_map(|length| Lasso::all(length, 2)).collect();
     for round in 0..1500 {
-        check(&random(&mut chance, 1 + round % 9, 1), 1, &one);
-        check(&random(&mut chance, 1 + round % 9, 2), 2, &two);
+        check(&random(&mut rng, 1 + round % 9, 1), 1, &one);
+        check(&random(&mut rng, 1 + round % 9, 2), 2, &two);
     }
 }
 
 #[test]
-fn automata_accept_what_formulas_say_of_random_words() {
-    let mut chance = Chance(2);
+fn automata_agree_with_formulas_on_random_words() {
+    let mut rng = FormulaRng(2);
     for round in 0..3000 {
         let propositions = 2 + round % 2;
-        let formula = random(&mut chance, 1 + round % 13, propositions);
-        let words = random_words(&mut chance, propositions);
+        let formula = random(&mut rng, 1 + round % 13, propositions);
+        let words = random_words(&mut rng, propositions);
         check(&formula, propositions, &words);
     }
 }
 
-/// What a model has names for; `R` is one that is an operator elsewhere.
+/// Names of the model; `R` is an operator in other tools.
 const MODEL_NAMES: [&str; 5] = ["p", "q", "r", "Foo", "R"];
 
-/// A formula as people write it, and its propositions.
+/// A formula in a user's spelling, and its propositions.
 pub fn read(text: &str) -> (LtlFormula, Vec<String>) {
     let (words, end) = words(text, 0);
     let parsed = parse(&words, end, &FormulaSyntax::WORDS, &|name| MODEL_NAMES.contains(&name));
@@ -83,29 +83,29 @@ fn families() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn automata_of_the_known_families_accept_what_they_say() {
-    let mut chance = Chance(3);
+fn automata_agree_with_formulas_of_known_families() {
+    let mut rng = FormulaRng(3);
     for text in families() {
         let (formula, propositions) = read(text);
-        let words = random_words(&mut chance, propositions.len());
+        let words = random_words(&mut rng, propositions.len());
         check(&formula, propositions.len(), &words);
     }
 }
 
-/// Formulas of other people, one a line, in the files of the folder that `SPILLWAY_FORMULAS` names: lists of Spot's tests, or
-/// what its `genltl` and `randltl` print.
+/// Formulas, one a line, in the files of the folder that `SPILLWAY_FORMULAS` names: lists of Spot's tests, or the
+/// output of its `genltl` and `randltl`.
 #[test]
-fn automata_of_formulas_in_a_folder_accept_what_they_say() {
-    let mut chance = Chance(5);
-    for (formula, count) in of_folder() {
-        let samples = random_words(&mut chance, count);
+fn automata_agree_with_formulas_of_a_folder() {
+    let mut rng = FormulaRng(5);
+    for (formula, count) in formulas_of_folder() {
+        let samples = random_words(&mut rng, count);
         check(&formula, count, &samples);
     }
 }
 
-/// The formulas of at most twelve propositions in the folder that `SPILLWAY_FORMULAS` names, each with their number. Without the
-/// variable there are none.
-pub fn of_folder() -> Vec<(LtlFormula, usize)> {
+/// The formulas of at most twelve propositions in the folder that `SPILLWAY_FORMULAS` names, with their numbers of
+/// propositions. Without the variable there are none.
+pub fn formulas_of_folder() -> Vec<(LtlFormula, usize)> {
     let Ok(folder) = std::env::var("SPILLWAY_FORMULAS") else { return Vec::new() };
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let mut found = Vec::new();
@@ -113,7 +113,7 @@ pub fn of_folder() -> Vec<(LtlFormula, usize)> {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         for line in text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'))
         {
-            // Spot joins propositions by one sign; here that joins the bits of numbers.
+            // Spot writes `&` and `|`; here these are operators on bits.
             let spelled = to_spin_signs(line).replace("&&", "&").replace("||", "|");
             let spelled = spelled.replace('&', "&&").replace('|', "||");
             let words: Vec<&str> = spelled.split(|it| !is_word(it)).collect();
@@ -136,7 +136,7 @@ pub fn of_folder() -> Vec<(LtlFormula, usize)> {
     found
 }
 
-/// The words of a text, operators that stand together apart.
+/// The words of a text, with operators that are written together split.
 fn split_words(
     text: &str,
     is_name: &dyn Fn(&str) -> bool,
@@ -145,9 +145,9 @@ fn split_words(
     (spillway::ltl::split_operators(all, is_name), end)
 }
 
-/// The same with `V` in place of `W`, which `spin -f` does not know.
-fn without_weak(formula: LtlFormula) -> LtlFormula {
-    let inner = |it: Box<LtlFormula>| Box::new(without_weak(*it));
+/// The formula with `V` instead of `W`, which `spin -f` does not know.
+fn without_weak_until(formula: LtlFormula) -> LtlFormula {
+    let inner = |it: Box<LtlFormula>| Box::new(without_weak_until(*it));
     match formula {
         LtlFormula::Constant(_) | LtlFormula::Proposition(_) => formula,
         LtlFormula::Not(it) => LtlFormula::Not(inner(it)),
@@ -155,7 +155,7 @@ fn without_weak(formula: LtlFormula) -> LtlFormula {
         LtlFormula::Eventually(it) => LtlFormula::Eventually(inner(it)),
         LtlFormula::Always(it) => LtlFormula::Always(inner(it)),
         LtlFormula::Binary(LtlConnective::WeakUntil, left, right) => {
-            let (left, right) = (without_weak(*left), without_weak(*right));
+            let (left, right) = (without_weak_until(*left), without_weak_until(*right));
             let either = LtlFormula::binary(LtlConnective::Or, left, right.clone());
             LtlFormula::binary(LtlConnective::Release, right, either)
         }
@@ -165,7 +165,7 @@ fn without_weak(formula: LtlFormula) -> LtlFormula {
     }
 }
 
-/// States of the claim that SPIN makes of a formula; none if SPIN is not there or does not end soon.
+/// The number of states of SPIN's claim for a formula. `None` if SPIN is not installed or takes too long.
 fn spin_states(text: &str) -> Option<usize> {
     let (out, mut end) = (tempfile::tempfile().unwrap(), Instant::now() + Duration::from_secs(2));
     let mut spin = Command::new("spin");
@@ -187,14 +187,14 @@ fn spin_states(text: &str) -> Option<usize> {
 }
 
 #[test]
-fn sizes_of_automata_of_the_known_families_are_no_larger_than_those_of_spin() {
+fn automata_of_known_families_are_no_larger_than_those_of_spin() {
     if spin_states("p").is_none() {
         eprintln!("spin is not installed: nothing is compared");
         return;
     }
     for text in families().filter(|text| !text.contains('X')) {
         let (formula, propositions) = read(text);
-        let shown = without_weak(formula.clone()).with_names(&propositions).to_string();
+        let shown = without_weak_until(formula.clone()).with_names(&propositions).to_string();
         let own = automaton(&formula, propositions.len()).states.len();
         if let Some(theirs) = spin_states(&shown) {
             println!("{own:>3} {theirs:>3}  {text}");
@@ -203,21 +203,21 @@ fn sizes_of_automata_of_the_known_families_are_no_larger_than_those_of_spin() {
     }
 }
 
-/// What is written as text is read again as an automaton of the same language; so is one with several sets on edges.
+/// A printed automaton is read as an automaton of the same language; so is one with several sets on edges.
 #[test]
-fn automata_in_the_hanoi_format_are_read_as_what_they_are() {
-    let mut chance = Chance(4);
+fn automata_in_the_hanoi_format_keep_their_language() {
+    let mut rng = FormulaRng(4);
     for round in 0..400 {
-        let formula = random(&mut chance, 1 + round % 11, 2);
+        let formula = random(&mut rng, 1 + round % 11, 2);
         let text = automaton(&formula, 2).hoa("a \"formula\"");
         let read = hoa::read(&text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
         assert_eq!(read.name.as_deref(), Some("a \"formula\""));
         assert_eq!(read.propositions.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["a", "b"]);
-        let again = degeneralize(read.automaton.as_ref(), names(2));
-        for word in random_words(&mut chance, 2) {
+        let reread = degeneralize(read.automaton.as_ref(), names(2));
+        for word in random_words(&mut rng, 2) {
             let shown = formula.with_names(&names(2)).to_string();
             assert_eq!(
-                word.is_accepted_by(&again),
+                word.is_accepted_by(&reread),
                 word.satisfies(&formula),
                 "{shown} on {word:?}"
             );
@@ -247,7 +247,7 @@ fn automata_in_the_hanoi_format_are_read_as_what_they_are() {
 
 #[test]
 fn operators_bind_as_in_spin() {
-    // What SPIN 6.5.2 makes of these formulas, as it prints them.
+    // The readings of SPIN 6.5.2, as it prints them.
     let bound = [
         ("[] p U q", "([] p) U (q)"),
         ("<> p && q", "(<> (p)) && (q)"),
@@ -276,7 +276,7 @@ fn operators_of_other_tools_are_read() {
         ("p -> q xor r", "p -> (q xor r)"),
         ("[] 1 && <> 0", "[] true && <> false"),
         ("F Foo", "<> Foo"),
-        // A name of the model is no operator.
+        // A name of the model is not an operator.
         ("[] R", "[] (R)"),
     ];
     for (text, expected) in equal {
@@ -299,18 +299,18 @@ fn operators_of_other_tools_are_read() {
     }
 }
 
-/// Each of these takes exponential time or space unless something bounds it: it becomes an automaton, or is found too large.
+/// Each formula takes exponential time or space without a bound. It becomes an automaton, or is reported as too large.
 #[test]
-fn large_formulas_end() {
+fn translation_of_large_formulas_terminates() {
     let chain = |operator: &str, operand: &dyn Fn(usize) -> String| {
         (0..24).map(operand).collect::<Vec<_>>().join(operator)
     };
     let literal = |at: usize| format!("x == {at}");
-    let again = |at: usize| format!("[]<> x == {at}");
+    let recurrence = |at: usize| format!("[]<> x == {at}");
     let texts = [
         format!("[] ({})", chain(" <-> ", &literal)),
         format!("[] ({})", chain(" xor ", &literal)),
-        chain(" <-> ", &again),
+        chain(" <-> ", &recurrence),
         chain(" && ", &|at| format!("(<> x == {at} || <> y == {at})")),
         format!("[] ({})", chain(" || ", &|at| format!("(x == {at} && X y == {at})"))),
     ];
@@ -324,7 +324,7 @@ fn large_formulas_end() {
     assert_eq!(automaton(&read(&many).0, 1), automaton(&read("p").0, 1));
 }
 
-/// A large boolean part is one proposition, and says the same.
+/// A large boolean part becomes one equivalent proposition.
 #[test]
 fn boolean_parts_become_propositions() {
     let literals: Vec<String> = (0..8).map(|at| format!("x == {at}")).collect();
@@ -344,7 +344,7 @@ fn boolean_parts_become_propositions() {
 }
 
 #[test]
-fn classes_are_those_of_the_worst_component() {
+fn the_class_of_an_automaton_is_that_of_its_strongest_component() {
     let classes = [
         ("p && !p", ComponentClass::Rejecting),
         ("<>p", ComponentClass::Terminal),

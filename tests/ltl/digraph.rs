@@ -3,25 +3,25 @@
 use spillway::search::lasso::Lasso;
 use spillway::{StateSpace, TransitionSystem};
 
-/// Pseudo-random numbers.
-pub struct Dice(pub u64);
+/// Pseudo-random numbers (Knuth's linear congruential generator).
+pub struct GraphRng(pub u64);
 
-impl Dice {
-    /// One below a bound.
+impl GraphRng {
+    /// A number below a bound.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % bound as u64) as usize
     }
 }
 
-/// A graph: from each node to some others, from node 0 on.
+/// A directed graph with accepting nodes; node 0 is initial.
 pub struct Digraph {
     pub next: Vec<Vec<u16>>,
     pub accepts: Vec<bool>,
 }
 
 impl Digraph {
-    /// The nodes come to from some, these included.
+    /// The nodes reachable from some nodes, which are included.
     pub fn reached(&self, from: &[u16]) -> Vec<bool> {
         let (mut seen, mut open) = (vec![false; self.next.len()], from.to_vec());
         while let Some(at) = open.pop() {
@@ -32,7 +32,7 @@ impl Digraph {
         seen
     }
 
-    /// That a run is one of the graph, and accepted.
+    /// Asserts that a lasso is an accepted run of the graph.
     pub fn check(&self, model: &dyn StateSpace, lasso: &Lasso, seed: u64) {
         let nodes: Vec<usize> = lasso.states.iter().map(|it| node(model, it)).collect();
         assert_eq!(nodes[0], 0);
@@ -44,14 +44,14 @@ impl Digraph {
     }
 }
 
-/// The node that a state of a graph's model is.
+/// The node of a state of the graph's model.
 pub fn node(model: &dyn StateSpace, state: &[u8]) -> usize {
     model.description().describe(state)[0].1.to_string().parse().unwrap()
 }
 
 impl TransitionSystem for Digraph {
     type State = u16;
-    /// To which node.
+    /// The target node.
     type Action = u16;
 
     fn initial(&self) -> Vec<u16> {

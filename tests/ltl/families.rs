@@ -50,7 +50,7 @@ pub const PATTERNS: [&str; 45] = [
     "[]((q && <>r) -> (p -> (!r U (s && !r && X(!r U t)))) U r)",
 ];
 
-/// Of Etessami and Holzmann ("Optimizing Büchi automata", 2000).
+/// The formulas of Etessami and Holzmann ("Optimizing Büchi automata", 2000).
 pub const ETESSAMI_HOLZMANN: [&str; 12] = [
     "p U (q && []r)",
     "p U (q && X(r U s))",
@@ -66,7 +66,7 @@ pub const ETESSAMI_HOLZMANN: [&str; 12] = [
     "[](p -> (q U ([]r || []s)))",
 ];
 
-/// Of Somenzi and Bloem ("Efficient Büchi automata from LTL formulae", 2000).
+/// The formulas of Somenzi and Bloem ("Efficient Büchi automata from LTL formulae", 2000).
 pub const SOMENZI_BLOEM: [&str; 27] = [
     "p U q",
     "p U (q U r)",

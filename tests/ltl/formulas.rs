@@ -1,11 +1,11 @@
-//! Formulas for tests: random ones, and those of the literature.
+//! Random formulas.
 
 use spillway::ltl::{LtlConnective, LtlFormula};
 
 /// Pseudo-random numbers (Knuth's linear congruential generator).
-pub struct Chance(pub u64);
+pub struct FormulaRng(pub u64);
 
-impl Chance {
+impl FormulaRng {
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % bound as u64) as usize
@@ -24,24 +24,23 @@ const CONNECTIVES: [LtlConnective; 9] = [
     LtlConnective::StrongRelease,
 ];
 
-/// A formula of so many operators and propositions.
-pub fn random(chance: &mut Chance, operators: usize, propositions: usize) -> LtlFormula {
+/// A random formula with this number of operators over this number of propositions.
+pub fn random(rng: &mut FormulaRng, operators: usize, propositions: usize) -> LtlFormula {
     if operators == 0 {
-        return match chance.below(12) {
-            0 => LtlFormula::Constant(chance.below(2) == 0),
-            _ => LtlFormula::Proposition(chance.below(propositions)),
+        return match rng.below(12) {
+            0 => LtlFormula::Constant(rng.below(2) == 0),
+            _ => LtlFormula::Proposition(rng.below(propositions)),
         };
     }
-    let operand =
-        |chance: &mut Chance, operators| Box::new(random(chance, operators, propositions));
-    match chance.below(4 + CONNECTIVES.len()) {
-        0 => LtlFormula::Not(operand(chance, operators - 1)),
-        1 => LtlFormula::Next(operand(chance, operators - 1)),
-        2 => LtlFormula::Eventually(operand(chance, operators - 1)),
-        3 => LtlFormula::Always(operand(chance, operators - 1)),
+    let operand = |rng: &mut FormulaRng, operators| Box::new(random(rng, operators, propositions));
+    match rng.below(4 + CONNECTIVES.len()) {
+        0 => LtlFormula::Not(operand(rng, operators - 1)),
+        1 => LtlFormula::Next(operand(rng, operators - 1)),
+        2 => LtlFormula::Eventually(operand(rng, operators - 1)),
+        3 => LtlFormula::Always(operand(rng, operators - 1)),
         other => {
-            let left = chance.below(operators);
-            let (left, right) = (operand(chance, left), operand(chance, operators - 1 - left));
+            let left = rng.below(operators);
+            let (left, right) = (operand(rng, left), operand(rng, operators - 1 - left));
             LtlFormula::Binary(CONNECTIVES[other - 4], left, right)
         }
     }

@@ -1,9 +1,10 @@
-//! Properties that are equivalent to invariants: the search for a violating state has the verdict of the emptiness check,
-//! with all reductions, for all runs and for fair runs, stopped and resumed. `SPILLWAY_LARGE` tries more programs.
+//! Properties that are equivalent to invariants. The search for a violating state has the verdict of the emptiness
+//! check. This holds with all reductions, for all runs and for fair runs, and for stopped and resumed searches.
+//! `SPILLWAY_LARGE` tries more programs.
 
-use super::bench::{Bench, Told};
-use super::digraph::Dice;
-use super::reduced::{load_as, processes, question};
+use super::bench::{Bench, CommandOutput};
+use super::digraph::GraphRng;
+use super::liveness_reductions::{load_as, processes, question};
 use crate::support::is_large;
 use serde_json::{Value, json};
 use spillway::exec::{ExecutionMode, Executor};
@@ -18,7 +19,7 @@ use spillway::session::{
 };
 use spillway::source::SourceMap;
 
-/// Four processes that count alone, then together. The product has more than 5,000 states.
+/// Four processes count independently, then increment a shared counter. The product has more than 5,000 states.
 const COUNTS: &str = "
 byte done
 active [4] proctype P() {
@@ -31,15 +32,15 @@ active [4] proctype P() {
 }
 ";
 
-/// The same. Where all have counted, every continuation divides by 0.
+/// The same model. When all have counted, every continuation divides by 0.
 const FAILS: &str = "active proctype Q() { done == 4; done = 1 / (done - 4) }\n";
 
-/// The same, and every continuation passes that state.
+/// The same model. When all have counted, every continuation keeps that state.
 const IDLES: &str = "active proctype Q() { do :: done == 4 -> skip od }\n";
 
 impl Bench {
     fn parsed(&self, args: &[&str]) -> Value {
-        let Told { out, err, .. } = self.run(args);
+        let CommandOutput { out, err, .. } = self.run(args);
         serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}\n{out}{err}"))
     }
 }
@@ -50,7 +51,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn an_invariant_is_checked_with_reductions_of_safety() {
+fn an_invariant_formula_is_checked_with_safety_reductions() {
     let bench = bench();
     let plain = bench.parsed(&[
         "check",
@@ -75,7 +76,7 @@ fn an_invariant_is_checked_with_reductions_of_safety() {
         );
         assert!(!holds["reductions"].as_array().unwrap().is_empty(), "{holds}");
         assert!(holds["states"].as_u64() < plain["states"].as_u64(), "{holds} {plain}");
-        // Errors are not looked for.
+        // Errors are not checked.
         assert_eq!(holds["left_out"], json!(["deadlocks", "run-time errors"]));
         let violated = check("[] (done < 4)", &["--reduce", "por,merge"]);
         assert_eq!(
@@ -92,21 +93,21 @@ fn an_invariant_is_checked_with_reductions_of_safety() {
 }
 
 #[test]
-fn other_properties_are_not_checked_that_way() {
+fn other_formulas_are_not_checked_as_invariants() {
     let bench = bench();
     for args in [
         &["--ltl", "[] (done <= 4)", "--deadlock-runs", "ignore"][..],
         &["--ltl", "[] (done == 1 -> [] (done >= 1))"],
         &["--ltl", "(done < 4) W (done == 4)"],
     ] {
-        let told = bench.parsed(&[&["check", "counts.pml", "--json"], args].concat());
-        assert_eq!(told["verdict"], "verified", "{told}");
-        assert_ne!(told["stage"], "invariant", "{told}");
+        let result = bench.parsed(&[&["check", "counts.pml", "--json"], args].concat());
+        assert_eq!(result["verdict"], "verified", "{result}");
+        assert_ne!(result["stage"], "invariant", "{result}");
     }
 }
 
 #[test]
-fn a_state_from_which_every_continuation_fails_violates_nothing() {
+fn a_state_whose_continuations_all_fail_is_not_a_violation() {
     let bench = bench();
     let check = |model: &str, more: &[&str]| {
         let args = ["check", model, "--ltl", "[] (done != 4)", "--reduce", "por"];
@@ -124,14 +125,14 @@ fn a_state_from_which_every_continuation_fails_violates_nothing() {
 }
 
 #[test]
-fn a_search_is_stopped_and_resumed() {
+fn an_invariant_search_is_stopped_and_resumed() {
     let bench = bench();
     for (formula, code) in [("[] (done <= 4)", 0), ("[] (done < 4)", 1)] {
         let dir = format!("d{code}");
         let begin = ["check", "counts.pml", "--ltl", formula, "--dir", &dir, "--max-states", "20"];
-        let Told { code: begun, out, err } =
+        let CommandOutput { code: stopped_code, out, err } =
             bench.run(&[&begin[..], &["--reduce", "dead"]].concat());
-        assert_eq!(begun, 3, "{out}{err}");
+        assert_eq!(stopped_code, 3, "{out}{err}");
         assert!(err.contains("stopped at a checkpoint"), "{err}");
         assert!(out.contains("as an invariant, reduced by dead variables"), "{out}");
         let status = bench.run(&["status", &dir]);
@@ -145,10 +146,10 @@ fn a_search_is_stopped_and_resumed() {
             "{}",
             resumed.out
         );
-        // The result stays.
-        let again = bench.run(&["resume", &dir]);
-        assert!(again.err.contains("this is its result"), "{}", again.err);
-        assert_eq!(again.out, resumed.out);
+        // A second `resume` has the same result.
+        let repeated = bench.run(&["resume", &dir]);
+        assert!(repeated.err.contains("this is its result"), "{}", repeated.err);
+        assert_eq!(repeated.out, resumed.out);
         let trace = bench.run(&["trace", &dir]);
         assert_eq!(
             trace.out.contains("4 steps") || trace.out.contains("whatever follows"),
@@ -161,13 +162,13 @@ fn a_search_is_stopped_and_resumed() {
 }
 
 #[test]
-fn errors_follow_where_the_model_has_no_other_property() {
+fn errors_are_checked_after_the_only_property_of_a_model() {
     let bench = bench();
     let model = format!(
         "{COUNTS}active proctype Q() {{ done == 3; done = 1 / (done - 3) }}\nltl few {{ [] (done <= 4) }}\n"
     );
     bench.write("own.pml", &model);
-    let Told { code, out, err } = bench.run(&["check", "own.pml"]);
+    let CommandOutput { code, out, err } = bench.run(&["check", "own.pml"]);
     assert_eq!(code, 1, "{out}{err}");
     for words in ["ended in errors that are checked next", "division by zero"] {
         assert!(out.contains(words), "no `{words}` in\n{out}{err}");
@@ -175,7 +176,12 @@ fn errors_follow_where_the_model_has_no_other_property() {
 }
 
 /// The verdict on an invariant with listed reductions, by the search for a violating state.
-fn by_states(text: &str, formula: &str, fairness: Fairness, listed: ReductionSelection) -> bool {
+fn verdict_by_states(
+    text: &str,
+    formula: &str,
+    fairness: Fairness,
+    listed: ReductionSelection,
+) -> bool {
     let mut config = CheckConfig::default();
     config.properties.ltl = vec![formula.to_owned()];
     config.properties.fairness = fairness;
@@ -189,7 +195,7 @@ fn by_states(text: &str, formula: &str, fairness: Fairness, listed: ReductionSel
 }
 
 /// The verdict by the emptiness of the unreduced product. `None` if it has too many states.
-fn by_runs(text: &str, formula: &str, fairness: Fairness) -> Option<bool> {
+fn verdict_by_runs(text: &str, formula: &str, fairness: Fairness) -> Option<bool> {
     let ended = FiniteRunPolicy::Stutter;
     let watched = load_as("promela", text, formula).reduced(ReductionSelection::default(), ended);
     let product = watched.product(&watched.model.interp, ended)?;
@@ -213,7 +219,7 @@ fn is_invariant(text: &str, formula: &str) -> bool {
 }
 
 #[test]
-fn random_programs_have_the_verdicts_of_the_product() {
+fn random_programs_have_the_verdicts_of_the_product_check() {
     let selections = [
         ReductionSelection::default(),
         ReductionPlan::of(["por", "dead"]).selection,
@@ -222,10 +228,10 @@ fn random_programs_have_the_verdicts_of_the_product() {
     ];
     let (mut compared, mut violated) = (0, 0);
     for seed in 0..if is_large() { 3000 } else { 60 } {
-        let mut dice = Dice(seed + 77);
-        let text = processes(&mut dice);
-        let condition = (question(&mut dice), question(&mut dice));
-        let formula = match dice.below(3) {
+        let mut rng = GraphRng(seed + 77);
+        let text = processes(&mut rng);
+        let condition = (question(&mut rng), question(&mut rng));
+        let formula = match rng.below(3) {
             0 => format!("[] ({})", condition.0),
             1 => format!("[] (({}) || !({}))", condition.0, condition.1),
             _ => format!("! <> (({}) && ({}))", condition.0, condition.1),
@@ -234,9 +240,9 @@ fn random_programs_have_the_verdicts_of_the_product() {
             continue;
         }
         for fairness in [Fairness::None, Fairness::Weak] {
-            let Some(expected) = by_runs(&text, &formula, fairness) else { continue };
+            let Some(expected) = verdict_by_runs(&text, &formula, fairness) else { continue };
             for listed in &selections {
-                let found = by_states(&text, &formula, fairness, listed.clone());
+                let found = verdict_by_states(&text, &formula, fairness, listed.clone());
                 assert_eq!(found, expected, "{formula} {fairness:?} {listed:?}\n{text}");
                 compared += 1;
                 violated += u32::from(found);

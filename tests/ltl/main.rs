@@ -1,6 +1,6 @@
 //! Linear temporal logic: the meaning of formulas and automata, and checks of models.
 
-// The census and the random states are for another test.
+// Other tests use the census and the random states.
 #[allow(dead_code, unused_imports)]
 #[path = "../support/programs/mod.rs"]
 mod generated;
@@ -8,30 +8,30 @@ mod generated;
 mod support;
 
 mod acceptance;
-mod asked;
 mod automata;
+mod bad_prefixes;
 mod bench;
 mod branching;
-mod checked;
-mod cycles;
-mod decided;
+mod composite;
+mod cycles_on_disk;
 mod digraph;
-mod early;
-mod fair;
+mod disk_search;
+mod early_termination;
+mod explain;
 mod families;
 mod formulas;
 mod invariants;
-mod kept;
-mod merged;
-mod own;
-mod probed;
-mod programs;
-mod quantified;
-mod reduced;
-mod repetitions;
-mod rounds;
-mod shortest;
-mod swept;
-mod symmetric;
+mod kept_verdicts;
+mod lasso_words;
+mod liveness_checks;
+mod liveness_reductions;
+mod memory_probe;
+mod model_properties;
+mod proviso_rounds;
+mod quantified_formulas;
+mod random_programs;
+mod shortest_runs;
+mod stutter_invariance;
+mod symmetry;
 mod tableau;
-mod words;
+mod weak_fairness;

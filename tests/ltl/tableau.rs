@@ -4,40 +4,39 @@
 //! state of the structure with a guess, for each temporal subformula, of its value from the next state on. It shares no
 //! code with the translation to automata.
 
-use super::automata::of_folder;
+use super::automata::formulas_of_folder;
 use super::families;
-use super::formulas::{Chance, random};
+use super::formulas::{FormulaRng, random};
 use spillway::ltl::{Automaton, LtlConnective, LtlFormula, translate};
 use std::collections::HashMap;
 
-/// More temporal subformulas make too many guesses.
+/// Formulas with more temporal subformulas have too many guesses.
 const TEMPORAL_MAX: usize = 7;
 
-/// States with the propositions that hold in them, as bits, and their successors. The first is the initial one.
+/// States with the propositions that hold in them, as bits, and their successors. The first state is initial.
 struct Kripke {
     labels: Vec<u64>,
     next: Vec<Vec<usize>>,
 }
 
 impl Kripke {
-    fn random(chance: &mut Chance, propositions: usize) -> Kripke {
-        let count = 1 + chance.below(7);
-        let label = |chance: &mut Chance| {
-            (0..propositions).fold(0, |bits, at| bits | (chance.below(2) as u64) << at)
+    fn random(rng: &mut FormulaRng, propositions: usize) -> Kripke {
+        let count = 1 + rng.below(7);
+        let label = |rng: &mut FormulaRng| {
+            (0..propositions).fold(0, |bits, at| bits | (rng.below(2) as u64) << at)
         };
-        let labels = (0..count).map(|_| label(chance)).collect();
-        let successors = |chance: &mut Chance| {
-            let mut all: Vec<usize> =
-                (0..1 + chance.below(3)).map(|_| chance.below(count)).collect();
+        let labels = (0..count).map(|_| label(rng)).collect();
+        let successors = |rng: &mut FormulaRng| {
+            let mut all: Vec<usize> = (0..1 + rng.below(3)).map(|_| rng.below(count)).collect();
             all.sort_unstable();
             all.dedup();
             all
         };
-        Kripke { labels, next: (0..count).map(|_| successors(chance)).collect() }
+        Kripke { labels, next: (0..count).map(|_| successors(rng)).collect() }
     }
 }
 
-/// A graph with sets of nodes that a fair run is in again and again.
+/// A graph with fair sets: a fair run visits each set infinitely often.
 struct FairGraph {
     initial: Vec<usize>,
     next: Vec<Vec<usize>>,
@@ -45,8 +44,8 @@ struct FairGraph {
 }
 
 impl FairGraph {
-    /// Whether there is a fair run: by the greatest set of nodes from which, within the set, a node of each fair set is
-    /// reached by one step or more (Emerson and Lei 1986).
+    /// Whether there is a fair run (Emerson and Lei 1986). Computes the greatest set of nodes that satisfies this
+    /// condition: from each node, within the set, a node of each fair set is reachable in at least one step.
     fn has_run(&self) -> bool {
         let count = self.next.len();
         let mut set = vec![true; count];
@@ -69,7 +68,7 @@ impl FairGraph {
         self.initial.iter().any(|&it| reaches[it])
     }
 
-    /// The nodes of a set from which a goal is reached within the set, by no step or more.
+    /// The nodes of a set from which a goal is reachable within the set, by any number of steps.
     fn reaching(&self, goal: &[bool], set: &[bool]) -> Vec<bool> {
         let mut before = vec![Vec::new(); self.next.len()];
         for (from, all) in self.next.iter().enumerate() {
@@ -92,7 +91,7 @@ impl FairGraph {
 struct Closure<'f> {
     all: Vec<&'f LtlFormula>,
     places: HashMap<&'f LtlFormula, usize>,
-    /// Which are temporal, by their places.
+    /// The indices of the temporal subformulas.
     temporal: Vec<usize>,
 }
 
@@ -132,7 +131,8 @@ impl<'f> Closure<'f> {
         self.all.push(formula);
     }
 
-    /// Which subformulas are true where these propositions hold, if the temporal ones say so from the next state on.
+    /// The values of the subformulas, for the propositions of a state and guesses of the temporal subformulas from the
+    /// next state on.
     fn values(&self, label: u64, later: usize) -> Vec<bool> {
         let mut values: Vec<bool> = Vec::new();
         for (place, formula) in self.all.iter().enumerate() {
@@ -166,19 +166,19 @@ impl<'f> Closure<'f> {
         values
     }
 
-    /// What a temporal subformula says from the next state on, if these are true there.
+    /// The values of the temporal subformulas for the next state, as bits, if these are its values.
     fn later(&self, values: &[bool]) -> usize {
-        let said = |place: usize| match self.all[place] {
+        let next_value = |place: usize| match self.all[place] {
             LtlFormula::Next(it) => values[self.places[&**it]],
             _ => values[place],
         };
         let bits = self.temporal.iter().enumerate();
-        bits.fold(0, |bits, (at, &place)| bits | usize::from(said(place)) << at)
+        bits.fold(0, |bits, (at, &place)| bits | usize::from(next_value(place)) << at)
     }
 
-    /// Whether nothing that a subformula promises is put off here: true again and again in a run if no promise is put off for
-    /// ever.
-    fn is_kept(&self, place: usize, values: &[bool]) -> bool {
+    /// Whether a subformula has no open eventuality here. A run fulfils its eventualities if this holds infinitely
+    /// often.
+    fn is_fulfilled(&self, place: usize, values: &[bool]) -> bool {
         let of = |it: &LtlFormula| values[self.places[it]];
         let value = values[place];
         match self.all[place] {
@@ -198,21 +198,21 @@ impl<'f> Closure<'f> {
 }
 
 /// Whether some run of the structure satisfies the formula, by the tableau.
-fn satisfied(formula: &LtlFormula, kripke: &Kripke) -> bool {
+fn is_satisfied(formula: &LtlFormula, kripke: &Kripke) -> bool {
     let closure = Closure::of(formula);
     let guesses = 1usize << closure.temporal.len();
     let count = kripke.labels.len() * guesses;
     let values: Vec<Vec<bool>> = (0..count)
         .map(|node| closure.values(kripke.labels[node / guesses], node % guesses))
         .collect();
-    let said: Vec<usize> = values.iter().map(|it| closure.later(it)).collect();
+    let next_values: Vec<usize> = values.iter().map(|it| closure.later(it)).collect();
     let next = (0..count).map(|node| {
         let to = kripke.next[node / guesses].iter();
         let to = to.flat_map(|state| state * guesses..(state + 1) * guesses);
-        to.filter(|&to| said[to] == node % guesses).collect()
+        to.filter(|&to| next_values[to] == node % guesses).collect()
     });
     let root = closure.places[formula];
-    let fair = |place: &usize| values.iter().map(|it| closure.is_kept(*place, it)).collect();
+    let fair = |place: &usize| values.iter().map(|it| closure.is_fulfilled(*place, it)).collect();
     let graph = FairGraph {
         initial: (0..guesses).filter(|&node| values[node][root]).collect(),
         next: next.collect(),
@@ -221,8 +221,8 @@ fn satisfied(formula: &LtlFormula, kripke: &Kripke) -> bool {
     graph.has_run()
 }
 
-/// Whether some run of the structure is accepted.
-fn accepted(automaton: &Automaton, kripke: &Kripke) -> bool {
+/// Whether the automaton accepts some run of the structure.
+fn is_accepted(automaton: &Automaton, kripke: &Kripke) -> bool {
     if automaton.is_empty() {
         return false;
     }
@@ -238,20 +238,24 @@ fn accepted(automaton: &Automaton, kripke: &Kripke) -> bool {
     FairGraph { initial: vec![0], next, fair: vec![accepts] }.has_run()
 }
 
-/// Compares both for a formula and its negation. Whether the formula was small enough, and what was found of the two.
-fn compare(formula: &LtlFormula, propositions: usize, chance: &mut Chance) -> Option<(bool, bool)> {
+/// Compares both methods for a formula and its negation. Returns both results, or `None` for too large a formula.
+fn compare(
+    formula: &LtlFormula,
+    propositions: usize,
+    rng: &mut FormulaRng,
+) -> Option<(bool, bool)> {
     if Closure::of(formula).temporal.len() > TEMPORAL_MAX {
         return None;
     }
     let names: Vec<String> = (0..propositions).map(|at| format!("p{at}")).collect();
-    let kripke = Kripke::random(chance, propositions);
+    let kripke = Kripke::random(rng, propositions);
     let mut found = [false; 2];
     for (found, formula) in found.iter_mut().zip([formula.clone(), formula.clone().negated()]) {
         let automaton = translate(&formula, names.clone()).expect("a formula of few operators");
-        *found = satisfied(&formula, &kripke);
+        *found = is_satisfied(&formula, &kripke);
         let shown = formula.with_names(&names);
         assert_eq!(
-            accepted(&automaton, &kripke),
+            is_accepted(&automaton, &kripke),
             *found,
             "{shown} on {:?}, {:?}",
             kripke.labels,
@@ -264,30 +268,30 @@ fn compare(formula: &LtlFormula, propositions: usize, chance: &mut Chance) -> Op
 }
 
 #[test]
-fn automata_have_runs_of_random_structures_as_a_tableau_has() {
-    let (mut chance, mut kinds) = (Chance(6), HashMap::new());
+fn automata_and_tableaux_agree_on_random_structures() {
+    let (mut rng, mut kinds) = (FormulaRng(6), HashMap::new());
     for round in 0..1500 {
         let propositions = 1 + round % 3;
-        let formula = random(&mut chance, 1 + round % 9, propositions);
-        *kinds.entry(compare(&formula, propositions, &mut chance)).or_insert(0) += 1;
+        let formula = random(&mut rng, 1 + round % 9, propositions);
+        *kinds.entry(compare(&formula, propositions, &mut rng)).or_insert(0) += 1;
     }
     for text in families::PATTERNS.into_iter().chain(families::ETESSAMI_HOLZMANN) {
         let (formula, propositions) = super::automata::read(text);
-        compare(&formula, propositions.len(), &mut chance);
+        compare(&formula, propositions.len(), &mut rng);
     }
     for kind in [Some((true, false)), Some((false, true)), Some((true, true))] {
         assert!(kinds.get(&kind) >= Some(&100), "{kinds:?}");
     }
 }
 
-/// The same of the formulas in the folder that `SPILLWAY_FORMULAS` names, each on ten structures.
+/// The same for the formulas in the folder that `SPILLWAY_FORMULAS` names, each on ten structures.
 #[test]
-fn so_have_automata_of_formulas_in_a_folder() {
-    let mut chance = Chance(7);
+fn automata_and_tableaux_agree_on_formulas_of_a_folder() {
+    let mut rng = FormulaRng(7);
     let (mut all, mut compared) = (0, 0);
-    for (formula, propositions) in of_folder() {
+    for (formula, propositions) in formulas_of_folder() {
         all += 1;
-        let results = (0..10).map(|_| compare(&formula, propositions, &mut chance));
+        let results = (0..10).map(|_| compare(&formula, propositions, &mut rng));
         compared += usize::from(results.flatten().count() > 0);
     }
     println!("{compared} of {all} formulas");

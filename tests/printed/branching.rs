@@ -4,30 +4,30 @@ use super::Folder;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
-/// Pseudo-random numbers.
-struct Dice(u64);
+/// Pseudo-random numbers (Knuth's linear congruential generator).
+struct NetRng(u64);
 
-impl Dice {
+impl NetRng {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((self.0 >> 33) % bound as u64) as usize
     }
 }
 
-/// A net without colours: the first tokens of its places, and for each transition the tokens that it takes and gives.
-struct Net {
+/// A place/transition net: its initial marking, and for each transition the tokens that it consumes and produces.
+struct PlaceTransitionNet {
     tokens: Vec<usize>,
     transitions: Vec<[Vec<usize>; 2]>,
 }
 
-impl Net {
-    /// One whose transitions are all random, or one in which tokens also go round for ever.
-    fn random(dice: &mut Dice) -> Net {
-        let places = 2 + dice.below(3);
-        let tokens = (0..places).map(|_| dice.below(3)).collect();
-        let is_random = dice.below(4) > 0;
+impl PlaceTransitionNet {
+    /// A net with random transitions, or one in which tokens also circulate for ever.
+    fn random(rng: &mut NetRng) -> PlaceTransitionNet {
+        let places = 2 + rng.below(3);
+        let tokens = (0..places).map(|_| rng.below(3)).collect();
+        let is_random = rng.below(4) > 0;
         let one_in = |place: usize| (0..places).map(|it| usize::from(it == place)).collect();
-        let mut any = || (0..places).map(|_| [0, 0, 1, 1, 2][dice.below(5)]).collect();
+        let mut any = || (0..places).map(|_| [0, 0, 1, 1, 2][rng.below(5)]).collect();
         let (one, other) = ([any(), any()], [any(), any()]);
         let transitions = match is_random {
             true => vec![one, other, [any(), any()], [any(), any()]],
@@ -36,7 +36,7 @@ impl Net {
                 round.chain([one]).collect()
             }
         };
-        Net { tokens, transitions }
+        PlaceTransitionNet { tokens, transitions }
     }
 
     fn text(&self) -> String {
@@ -61,18 +61,19 @@ impl Net {
     }
 }
 
-/// The markings of a net, from the first on, and for each the markings that it leads to.
-struct Markings {
+/// The reachable markings of a net, the initial one first, with their successors and fireable transitions.
+struct MarkingGraph {
     all: Vec<Vec<usize>>,
     next: Vec<Vec<usize>>,
     fireable: Vec<Vec<bool>>,
 }
 
-impl Markings {
-    /// Those of a net that has not very many.
-    fn of(net: &Net) -> Option<Markings> {
+impl MarkingGraph {
+    /// The markings of a net. `None` if there are too many.
+    fn of(net: &PlaceTransitionNet) -> Option<MarkingGraph> {
         let mut numbers = HashMap::from([(net.tokens.clone(), 0)]);
-        let mut found = Markings { all: vec![net.tokens.clone()], next: vec![], fireable: vec![] };
+        let mut found =
+            MarkingGraph { all: vec![net.tokens.clone()], next: vec![], fireable: vec![] };
         while let Some(marking) = found.all.get(found.next.len()).cloned() {
             if found.all.len() > 400 || marking.iter().any(|it| *it > 20) {
                 return None;
@@ -101,8 +102,8 @@ impl Markings {
         self.next[at].is_empty()
     }
 
-    /// The least set of markings, or the greatest one, of which this is true.
-    fn fixed(&self, is_greatest: bool, is_in: impl Fn(&[bool], usize) -> bool) -> Vec<bool> {
+    /// The least or greatest fixed point of a condition on markings.
+    fn fixed_point(&self, is_greatest: bool, is_in: impl Fn(&[bool], usize) -> bool) -> Vec<bool> {
         let mut set = vec![is_greatest; self.all.len()];
         loop {
             let after: Vec<bool> = (0..set.len()).map(|it| is_in(&set, it)).collect();
@@ -114,20 +115,20 @@ impl Markings {
     }
 
     /// The markings that satisfy a formula.
-    fn satisfying(&self, formula: &Formula) -> Vec<bool> {
+    fn satisfying(&self, formula: &CtlFormulaText) -> Vec<bool> {
         let each = |of: &dyn Fn(usize) -> bool| (0..self.all.len()).map(of).collect::<Vec<bool>>();
         let some = |set: &[bool], at: usize| self.next[at].iter().any(|it| set[*it]);
         let every = |set: &[bool], at: usize| self.next[at].iter().all(|it| set[*it]);
         match formula {
-            Formula::True => each(&|_| true),
-            Formula::Deadlock => each(&|at| self.is_dead(at)),
-            Formula::AtMost(places, most) => each(&|at| {
+            CtlFormulaText::True => each(&|_| true),
+            CtlFormulaText::Deadlock => each(&|at| self.is_dead(at)),
+            CtlFormulaText::AtMost(places, most) => each(&|at| {
                 let sum: usize = places.iter().map(|it| self.all[at][*it]).sum();
                 sum <= *most
             }),
-            Formula::Fireable(transition) => each(&|at| self.fireable[at][*transition]),
-            Formula::Not(one) => self.satisfying(one).into_iter().map(|it| !it).collect(),
-            Formula::Joined(how, both) => {
+            CtlFormulaText::Fireable(transition) => each(&|at| self.fireable[at][*transition]),
+            CtlFormulaText::Not(one) => self.satisfying(one).into_iter().map(|it| !it).collect(),
+            CtlFormulaText::Joined(how, both) => {
                 let [one, other] = [&both.0, &both.1].map(|it| self.satisfying(it));
                 each(&|at| match *how {
                     "conjunction" => one[at] && other[at],
@@ -137,24 +138,26 @@ impl Markings {
                     _ => one[at] != other[at],
                 })
             }
-            Formula::Path(is_every, how, one) => {
+            CtlFormulaText::Path(is_every, how, one) => {
                 let one = self.satisfying(one);
                 match (*is_every, *how) {
                     (false, "next") => each(&|at| some(&one, at)),
                     (true, "next") => each(&|at| every(&one, at)),
-                    (false, "finally") => self.fixed(false, |set, at| one[at] || some(set, at)),
-                    (true, "finally") => {
-                        self.fixed(false, |set, at| one[at] || !self.is_dead(at) && every(set, at))
+                    (false, "finally") => {
+                        self.fixed_point(false, |set, at| one[at] || some(set, at))
                     }
-                    (false, _) => {
-                        self.fixed(true, |set, at| one[at] && (self.is_dead(at) || some(set, at)))
-                    }
-                    (true, _) => self.fixed(true, |set, at| one[at] && every(set, at)),
+                    (true, "finally") => self.fixed_point(false, |set, at| {
+                        one[at] || !self.is_dead(at) && every(set, at)
+                    }),
+                    (false, _) => self.fixed_point(true, |set, at| {
+                        one[at] && (self.is_dead(at) || some(set, at))
+                    }),
+                    (true, _) => self.fixed_point(true, |set, at| one[at] && every(set, at)),
                 }
             }
-            Formula::Until(is_every, both) => {
+            CtlFormulaText::Until(is_every, both) => {
                 let [one, other] = [&both.0, &both.1].map(|it| self.satisfying(it));
-                self.fixed(false, |set, at| {
+                self.fixed_point(false, |set, at| {
                     let goes_on = match is_every {
                         true => !self.is_dead(at) && every(set, at),
                         false => some(set, at),
@@ -166,71 +169,71 @@ impl Markings {
     }
 }
 
-/// A formula as files have it.
-enum Formula {
+/// A formula of a property file.
+enum CtlFormulaText {
     True,
     Deadlock,
     AtMost(Vec<usize>, usize),
     Fireable(usize),
-    Not(Box<Formula>),
-    /// Joined by an operator of this name.
-    Joined(&'static str, Box<(Formula, Formula)>),
-    /// Of all paths or of some: what is said of the path.
-    Path(bool, &'static str, Box<Formula>),
-    Until(bool, Box<(Formula, Formula)>),
+    Not(Box<CtlFormulaText>),
+    /// Two formulas joined by the operator of this name.
+    Joined(&'static str, Box<(CtlFormulaText, CtlFormulaText)>),
+    /// Whether all paths are meant, the path operator, and its operand.
+    Path(bool, &'static str, Box<CtlFormulaText>),
+    Until(bool, Box<(CtlFormulaText, CtlFormulaText)>),
 }
 
-const JOINTS: [&str; 5] =
+const CONNECTIVES: [&str; 5] =
     ["conjunction", "disjunction", "implication", "equivalence", "exclusive-disjunction"];
 const PATHS: [&str; 3] = ["next", "finally", "globally"];
 
-impl Formula {
-    fn random(dice: &mut Dice, net: &Net, depth: usize) -> Formula {
+impl CtlFormulaText {
+    fn random(rng: &mut NetRng, net: &PlaceTransitionNet, depth: usize) -> CtlFormulaText {
         if depth == 0 {
-            return match dice.below(8) {
-                0 => Formula::True,
-                1 => Formula::Deadlock,
-                2 | 3 => Formula::Fireable(dice.below(net.transitions.len())),
+            return match rng.below(8) {
+                0 => CtlFormulaText::True,
+                1 => CtlFormulaText::Deadlock,
+                2 | 3 => CtlFormulaText::Fireable(rng.below(net.transitions.len())),
                 _ => {
-                    let places = (0..1 + dice.below(2)).map(|_| dice.below(net.tokens.len()));
-                    Formula::AtMost(places.collect(), dice.below(4))
+                    let places = (0..1 + rng.below(2)).map(|_| rng.below(net.tokens.len()));
+                    CtlFormulaText::AtMost(places.collect(), rng.below(4))
                 }
             };
         }
-        let mut one = || Formula::random(dice, net, depth - 1);
+        let mut one = || CtlFormulaText::random(rng, net, depth - 1);
         let (first, second) = (one(), one());
-        match dice.below(9) {
-            0 => Formula::Not(first.into()),
-            1 | 2 => Formula::Joined(JOINTS[dice.below(5)], (first, second).into()),
-            3 | 4 => Formula::Until(dice.below(2) == 0, (first, second).into()),
-            _ => Formula::Path(dice.below(2) == 0, PATHS[dice.below(3)], first.into()),
+        match rng.below(9) {
+            0 => CtlFormulaText::Not(first.into()),
+            1 | 2 => CtlFormulaText::Joined(CONNECTIVES[rng.below(5)], (first, second).into()),
+            3 | 4 => CtlFormulaText::Until(rng.below(2) == 0, (first, second).into()),
+            _ => CtlFormulaText::Path(rng.below(2) == 0, PATHS[rng.below(3)], first.into()),
         }
     }
 
     fn text(&self) -> String {
         let paths = |is_every: bool| if is_every { "all-paths" } else { "exists-path" };
         match self {
-            Formula::True => "<true/>".to_owned(),
-            Formula::Deadlock => "<deadlock/>".to_owned(),
-            Formula::AtMost(places, most) => {
+            CtlFormulaText::True => "<true/>".to_owned(),
+            CtlFormulaText::Deadlock => "<deadlock/>".to_owned(),
+            CtlFormulaText::AtMost(places, most) => {
                 let places: String =
                     places.iter().map(|it| format!("<place>p{it}</place>")).collect();
                 format!(
                     "<integer-le><tokens-count>{places}</tokens-count><integer-constant>{most}</integer-constant></integer-le>"
                 )
             }
-            Formula::Fireable(it) => {
+            CtlFormulaText::Fireable(it) => {
                 format!("<is-fireable><transition>t{it}</transition></is-fireable>")
             }
-            Formula::Not(one) => format!("<negation>{}</negation>", one.text()),
-            Formula::Joined(how, both) => {
+            CtlFormulaText::Not(one) => format!("<negation>{}</negation>", one.text()),
+            CtlFormulaText::Joined(how, both) => {
                 format!("<{how}>{}{}</{how}>", both.0.text(), both.1.text())
             }
-            Formula::Path(is_every, how, one) => {
+            CtlFormulaText::Path(is_every, how, one) => {
                 let paths = paths(*is_every);
                 format!("<{paths}><{how}>{}</{how}></{paths}>", one.text())
             }
-            Formula::Until(is_every, both) => {
+            CtlFormulaText::Until(is_every, both) => {
                 let (paths, [before, reach]) =
                     (paths(*is_every), [&both.0, &both.1].map(|it| it.text()));
                 format!(
@@ -240,24 +243,29 @@ impl Formula {
         }
     }
 
-    /// Whether something is said of paths.
-    fn is_of_paths(&self) -> bool {
+    /// Whether the formula has a path quantifier.
+    fn has_path_quantifier(&self) -> bool {
         match self {
-            Formula::True | Formula::Deadlock | Formula::AtMost(..) | Formula::Fireable(_) => false,
-            Formula::Not(one) => one.is_of_paths(),
-            Formula::Joined(_, both) => both.0.is_of_paths() || both.1.is_of_paths(),
-            Formula::Path(..) | Formula::Until(..) => true,
+            CtlFormulaText::True
+            | CtlFormulaText::Deadlock
+            | CtlFormulaText::AtMost(..)
+            | CtlFormulaText::Fireable(_) => false,
+            CtlFormulaText::Not(one) => one.has_path_quantifier(),
+            CtlFormulaText::Joined(_, both) => {
+                both.0.has_path_quantifier() || both.1.has_path_quantifier()
+            }
+            CtlFormulaText::Path(..) | CtlFormulaText::Until(..) => true,
         }
     }
 
-    /// Whether it is about several paths, one within another: so that a file cannot mean a formula of linear time.
+    /// Whether the formula has nested path quantifiers, so that a file cannot mean it as a linear-time formula.
     fn is_branching(&self) -> bool {
         match self {
-            Formula::Path(is_every, _, one) => !is_every || one.is_of_paths(),
-            Formula::Until(is_every, both) => {
-                !is_every || both.0.is_of_paths() || both.1.is_of_paths()
+            CtlFormulaText::Path(is_every, _, one) => !is_every || one.has_path_quantifier(),
+            CtlFormulaText::Until(is_every, both) => {
+                !is_every || both.0.has_path_quantifier() || both.1.has_path_quantifier()
             }
-            _ => self.is_of_paths(),
+            _ => self.has_path_quantifier(),
         }
     }
 }
@@ -270,22 +278,22 @@ fn questions(properties: impl Iterator<Item = String>) -> String {
     format!("<property-set>\n{}</property-set>\n", properties.collect::<String>())
 }
 
-/// Each question has one line, and the answer in it is that of sets of markings.
+/// Each property has one line, with the answer of the marking sets.
 #[test]
-fn random_questions_of_random_nets_are_answered_as_by_sets_of_markings() {
-    let mut dice = Dice(63);
+fn random_ctl_formulas_on_random_nets_have_the_answers_of_marking_sets() {
+    let mut rng = NetRng(63);
     let (mut nets, mut counts) = (0, [0, 0]);
     let mut dead = [0, 0];
     while nets < 40 {
-        let net = Net::random(&mut dice);
-        let Some(markings) = Markings::of(&net).filter(|it| it.all.len() > 3) else { continue };
+        let net = PlaceTransitionNet::random(&mut rng);
+        let Some(markings) = MarkingGraph::of(&net).filter(|it| it.all.len() > 3) else { continue };
         nets += 1;
         dead[usize::from((0..markings.all.len()).any(|it| markings.is_dead(it)))] += 1;
-        let formulas: Vec<Formula> = std::iter::repeat_with(|| {
-            let depth = 2 + dice.below(3);
-            Formula::random(&mut dice, &net, depth)
+        let formulas: Vec<CtlFormulaText> = std::iter::repeat_with(|| {
+            let depth = 2 + rng.below(3);
+            CtlFormulaText::random(&mut rng, &net, depth)
         })
-        .filter(Formula::is_branching)
+        .filter(CtlFormulaText::is_branching)
         .take(20)
         .collect();
         let folder = Folder::with("net.pnml", &net.text());
@@ -293,7 +301,7 @@ fn random_questions_of_random_nets_are_answered_as_by_sets_of_markings() {
         let properties = questions(properties);
         folder.write("file.xml", &properties);
         let memory = ["64MiB", "512MiB"][nets % 2];
-        let ran = folder.run(&[
+        let output = folder.run(&[
             "check",
             "net.pnml",
             "--property",
@@ -308,18 +316,18 @@ fn random_questions_of_random_nets_are_answered_as_by_sets_of_markings() {
             let holds = if holds { "TRUE" } else { "FALSE" };
             format!("FORMULA q{at} {holds} TECHNIQUES EXPLICIT STATE_COMPRESSION")
         });
-        // Conditions on all markings are told first.
+        // Conditions on all markings are printed first.
         let expected: BTreeSet<String> = expected.collect();
-        let told: BTreeSet<String> = ran.out.lines().map(str::to_owned).collect();
-        let other: Vec<&String> = told.symmetric_difference(&expected).collect();
-        assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", ran.err, net.text());
-        assert_eq!(ran.out.lines().count(), formulas.len());
+        let answers: BTreeSet<String> = output.out.lines().map(str::to_owned).collect();
+        let other: Vec<&String> = answers.symmetric_difference(&expected).collect();
+        assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", output.err, net.text());
+        assert_eq!(output.out.lines().count(), formulas.len());
     }
     assert!(counts.iter().all(|it| *it > 150), "{counts:?}");
     assert!(dead.iter().all(|it| *it > 5), "{dead:?}");
 }
 
-/// The same net, a place of which is emptied one by one, with these questions.
+/// A folder with a net, which empties a place step by step, and a file of these properties.
 fn folder(formulas: &[&str]) -> Folder {
     let folder = Folder::with(
         "net.pnml",
@@ -333,19 +341,19 @@ fn folder(formulas: &[&str]) -> Folder {
     folder
 }
 
-/// Some path on which there is always a way on to a deadlock.
-const TO_THE_END: &str = "<exists-path><globally><exists-path><finally><deadlock/></finally></exists-path></globally></exists-path>";
-/// One more step can be made everywhere.
-const NEVER_ENDS: &str =
+/// On some path a deadlock always stays reachable.
+const EXISTS_ALWAYS_REACHABLE_DEADLOCK: &str = "<exists-path><globally><exists-path><finally><deadlock/></finally></exists-path></globally></exists-path>";
+/// Every state has a successor.
+const DEADLOCK_FREE: &str =
     "<all-paths><globally><exists-path><next><true/></next></exists-path></globally></all-paths>";
-/// No formula of branching time that is read: an operator without a quantifier.
+/// An unsupported formula: an operator without a path quantifier.
 const MIXED: &str = "<exists-path><finally><globally><true/></globally></finally></exists-path>";
 
 #[test]
-fn each_question_has_its_own_row() {
-    let folder = folder(&[TO_THE_END, NEVER_ENDS, MIXED]);
-    let asked = ["check", "net.pnml", "--property", "file.xml"];
-    let ran = folder.run(&asked);
+fn each_property_has_a_row() {
+    let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK, DEADLOCK_FREE, MIXED]);
+    let check = ["check", "net.pnml", "--property", "file.xml"];
+    let output = folder.run(&check);
     let rows = "\
 net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
   true     q0
@@ -353,52 +361,52 @@ net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
   open     q2: not supported: <exists-path> is no question that is read
            (file.xml:4:31)
 ";
-    assert!(ran.code == 2 && ran.out.starts_with(rows), "{} {}", ran.out, ran.err);
-    let ran = folder.run(&[&asked[..], &["--mcc"]].concat());
+    assert!(output.code == 2 && output.out.starts_with(rows), "{} {}", output.out, output.err);
+    let output = folder.run(&[&check[..], &["--mcc"]].concat());
     let lines = "\
 FORMULA q0 TRUE TECHNIQUES EXPLICIT STATE_COMPRESSION
 FORMULA q1 FALSE TECHNIQUES EXPLICIT STATE_COMPRESSION
 FORMULA q2 CANNOT_COMPUTE
 ";
-    assert_eq!((ran.code, ran.out.as_str()), (2, lines), "{}", ran.err);
-    let ran =
-        folder.run(&[&asked[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
-    let told: Value = serde_json::from_str(&ran.out).unwrap();
-    let answers = told["answers"].as_array().unwrap();
+    assert_eq!((output.code, output.out.as_str()), (2, lines), "{}", output.err);
+    let output =
+        folder.run(&[&check[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
+    let result: Value = serde_json::from_str(&output.out).unwrap();
+    let answers = result["answers"].as_array().unwrap();
     let holds: Vec<Option<bool>> = answers.iter().map(|it| it["holds"].as_bool()).collect();
-    assert_eq!((ran.code, holds), (1, vec![Some(true), Some(false)]), "{}", ran.err);
+    assert_eq!((output.code, holds), (1, vec![Some(true), Some(false)]), "{}", output.err);
 }
 
 #[test]
-fn what_has_no_answer_says_why() {
-    let folder = folder(&[TO_THE_END]);
-    let asked = ["check", "net.pnml", "--property", "file.xml"];
+fn an_open_property_has_a_reason() {
+    let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK]);
+    let check = ["check", "net.pnml", "--property", "file.xml"];
     for (flags, why) in [
         (["--max-states", "1"], "unknown so far"),
         (["--store", "comback"], "not supported: states stored as hashes and back-edges"),
     ] {
-        let ran = folder.run(&[&asked[..], &flags].concat());
+        let output = folder.run(&[&check[..], &flags].concat());
         let row = format!("  open     q0: {why}\n");
-        assert!(ran.code == 3 && ran.out.contains(&row), "{} {}", ran.out, ran.err);
+        assert!(output.code == 3 && output.out.contains(&row), "{} {}", output.out, output.err);
     }
-    // A second token where the file says that there is one at most ends the search.
+    // A second token in a unit that is declared safe is a run-time error, which cuts off the search.
     let units = "<toolspecific tool='nupn' version='1.1'><structure units='1' root='u' safe='true'>\
         <unit id='u'><places>x r</places><subunits/></unit></structure></toolspecific>";
     let net = std::fs::read_to_string(folder.path("net.pnml")).unwrap();
     let more = "<transition id='more'/><arc source='more' target='x'/></page>";
     let net = net.replace("<text>3<", "<text>1<").replace("</page>", more);
     folder.write("net.pnml", &net.replace("</net>", &format!("{units}</net>")));
-    let ran = folder.run(&asked);
+    let output = folder.run(&check);
     let row = "  open     q0: states after a run-time error were not visited\n";
-    assert!(ran.out.contains(row), "{} {}", ran.out, ran.err);
+    assert!(output.out.contains(row), "{} {}", output.out, output.err);
 }
 
-/// What sweeps write is gone when the questions are answered.
+/// The files of sweeps are removed once the properties are answered.
 #[test]
-fn a_directory_holds_nothing_of_the_sweeps() {
-    let folder = folder(&[TO_THE_END, NEVER_ENDS]);
-    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+fn the_files_of_sweeps_are_removed() {
+    let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK, DEADLOCK_FREE]);
+    let output = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
+    assert_eq!(output.code, 1, "{}", output.err);
     let files = std::fs::read_dir(folder.path("d")).unwrap();
     let names: Vec<String> =
         files.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
@@ -408,20 +416,25 @@ fn a_directory_holds_nothing_of_the_sweeps() {
 }
 
 #[test]
-fn the_size_of_a_state_space_is_told_as_the_contest_has_it() {
-    let folder = folder(&[TO_THE_END]);
-    let ran = folder.run(&["check", "net.pnml", "--mcc"]);
+fn mcc_prints_the_size_of_the_state_space() {
+    let folder = folder(&[EXISTS_ALWAYS_REACHABLE_DEADLOCK]);
+    let output = folder.run(&["check", "net.pnml", "--mcc"]);
     let lines = "\
 STATE_SPACE STATES 4 TECHNIQUES EXPLICIT STATE_COMPRESSION
 STATE_SPACE TRANSITIONS 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
 STATE_SPACE MAX_TOKEN_PER_MARKING 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
 STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
 ";
-    assert_eq!((ran.code, ran.out.as_str()), (0, lines), "{}", ran.err);
-    let ran = folder.run(&["check", "net.pnml", "--mcc", "--max-states", "1"]);
-    assert_eq!((ran.code, ran.out.as_str()), (3, "STATE_SPACE CANNOT_COMPUTE\n"), "{}", ran.err);
+    assert_eq!((output.code, output.out.as_str()), (0, lines), "{}", output.err);
+    let output = folder.run(&["check", "net.pnml", "--mcc", "--max-states", "1"]);
+    assert_eq!(
+        (output.code, output.out.as_str()),
+        (3, "STATE_SPACE CANNOT_COMPUTE\n"),
+        "{}",
+        output.err
+    );
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
-    let ran = folder.run(&["check", "m.m", "--mcc"]);
-    let told = "--mcc is for models in PNML, but m.m is in murphi";
-    assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    let output = folder.run(&["check", "m.m", "--mcc"]);
+    let message = "--mcc is for models in PNML, but m.m is in murphi";
+    assert!(output.code == 2 && output.err.contains(message), "{}", output.err);
 }

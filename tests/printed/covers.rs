@@ -4,7 +4,7 @@ use super::Folder;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Each node goes round by itself; one of them may be where another was first.
+/// Three nodes, each with its own cycle. One node may own a resource.
 const NODES: &str = "\
 const N: 3;
 type Node: scalarset(N);
@@ -22,25 +22,26 @@ cover \"two own\" exists i: Node do exists j: Node do i != j & st[i] = 2 & st[j]
 cover \"five rounds\" rounds = 4 & forall i: Node do st[i] = 2 end;
 ";
 
-/// The names of covers that are met, and of those that are not.
-fn met(told: &Value) -> [BTreeSet<String>; 2] {
+/// The names of the satisfied covers, and of the others.
+fn cover_names(result: &Value) -> [BTreeSet<String>; 2] {
     ["examples", "violations"].map(|which| {
-        let all = told[which].as_array().unwrap().iter();
+        let all = result[which].as_array().unwrap().iter();
         let all = all.filter(|it| it["kind"] == "cover");
         all.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
     })
 }
 
 #[test]
-fn covers_are_met_or_not_whatever_the_model_is_reduced_by() {
+fn reductions_keep_the_verdicts_of_covers() {
     let folder = Folder::with("nodes.m", NODES);
     let check = |flags: &[&str]| -> Value {
-        let ran = folder.run(&[&["check", "nodes.m", "--no-deadlock", "--json"], flags].concat());
-        assert_eq!(ran.code, 1, "{flags:?}: {}", ran.err);
-        serde_json::from_str(&ran.out).unwrap()
+        let output =
+            folder.run(&[&["check", "nodes.m", "--no-deadlock", "--json"], flags].concat());
+        assert_eq!(output.code, 1, "{flags:?}: {}", output.err);
+        serde_json::from_str(&output.out).unwrap()
     };
-    let whole = check(&["--reduce", "none", "--symmetry", "off"]);
-    let expected = met(&whole);
+    let unreduced = check(&["--reduce", "none", "--symmetry", "off"]);
+    let expected = cover_names(&unreduced);
     let names = |all: &[&str]| all.iter().map(|it| it.to_string()).collect::<BTreeSet<_>>();
     assert_eq!(
         expected,
@@ -61,19 +62,19 @@ fn covers_are_met_or_not_whatever_the_model_is_reduced_by() {
         &["--store", "comback"],
         &["--store", "huffman"],
     ] {
-        assert_eq!(met(&check(flags)), expected, "{flags:?}");
+        assert_eq!(cover_names(&check(flags)), expected, "{flags:?}");
     }
 }
 
 #[test]
-fn what_is_met_is_told_with_its_states_and_what_is_not_with_its_place() {
+fn covers_are_reported_with_states_or_position() {
     let folder = Folder::with("nodes.m", NODES);
-    let told = |flags: &[&str], code| {
-        let ran = folder.run(&[&["check", "nodes.m", "--no-deadlock"], flags].concat());
-        assert_eq!(ran.code, code, "{flags:?}: {}{}", ran.out, ran.err);
-        ran.out
+    let check = |flags: &[&str], code| {
+        let output = folder.run(&[&["check", "nodes.m", "--no-deadlock"], flags].concat());
+        assert_eq!(output.code, code, "{flags:?}: {}{}", output.out, output.err);
+        output.out
     };
-    let out = told(&["--reduce", "none", "--symmetry", "off", "--dir", "d"], 1);
+    let out = check(&["--reduce", "none", "--symmetry", "off", "--dir", "d"], 1);
     for words in [
         "nodes.m: VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n",
         "  also     cover: five rounds at nodes.m:14:1, in no reachable state\n",
@@ -82,15 +83,15 @@ fn what_is_met_is_told_with_its_states_and_what_is_not_with_its_place() {
     ] {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
-    let ran = folder.run(&["trace", "d"]);
+    let output = folder.run(&["trace", "d"]);
     let expected = "VIOLATED: cover: two own at nodes.m:13:1, in no reachable state\n\
                     VIOLATED: cover: five rounds at nodes.m:14:1, in no reachable state\n";
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (1, expected, ""));
-    // Left out, they are named, and nothing else is wrong.
-    let out = told(&["--only", "error"], 0);
+    assert_eq!((output.code, &*output.out, &*output.err), (1, expected, ""));
+    // Covers that are not checked are listed, and there is no violation.
+    let out = check(&["--only", "error"], 0);
     assert!(out.contains("  not checked  deadlocks, covers\n"), "{out}");
-    // Where something else ends the search, it has not seen all states.
+    // A search that ends at another violation has not seen all states.
     folder.write("nodes.m", &format!("{NODES}invariant \"two rounds\" rounds < 2;\n"));
-    let out = told(&["--no-trace"], 1);
+    let out = check(&["--no-trace"], 1);
     assert!(out.contains("VIOLATED: invariant: two rounds") && !out.contains("two own"), "{out}");
 }

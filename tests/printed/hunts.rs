@@ -20,10 +20,10 @@ system async;
 ";
 
 fn counterexample(folder: &Folder, args: &[&str]) -> serde_json::Value {
-    let ran = folder.run(args);
-    assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
-    let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    told["hunts"][0]["counterexample"].clone()
+    let output = folder.run(args);
+    assert_eq!((output.code, output.err.as_str()), (1, ""), "{}", output.out);
+    let result: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    result["hunts"][0]["counterexample"].clone()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_seed_and_a_number_of_threads_repeat_the_counterexample() {
 }
 
 #[test]
-fn each_strategy_finds_what_the_others_find() {
+fn each_strategy_finds_the_violation() {
     let folder = Folder::with("maze.dve", MAZE);
     for it in &STRATEGIES {
         let args = ["hunt", "maze.dve", "--json", "--strategies", it.name, "--max-time", "5min"];
@@ -54,18 +54,22 @@ fn each_strategy_finds_what_the_others_find() {
 }
 
 #[test]
-fn a_hunt_ends_at_its_limits_and_says_that_it_is_no_proof() {
+fn a_hunt_ends_at_its_limits_without_a_proof() {
     let folder = Folder::with("wide.dve", WIDE);
-    let ran = folder.run(&["hunt", "wide.dve", "--max-time", "300ms", "--threads", "2"]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("; this is not a proof\n"), "{}", ran.out);
-    assert!(ran.out.contains("  ended    at the time limit, or by a signal\n"), "{}", ran.out);
+    let output = folder.run(&["hunt", "wide.dve", "--max-time", "300ms", "--threads", "2"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("; this is not a proof\n"), "{}", output.out);
+    assert!(
+        output.out.contains("  ended    at the time limit, or by a signal\n"),
+        "{}",
+        output.out
+    );
     for threads in ["1", "3"] {
         let args = ["hunt", "wide.dve", "--walks", "100", "--threads", threads, "--json"];
-        let told: serde_json::Value = serde_json::from_str(&folder.run(&args).out).unwrap();
-        let hunt = &told["hunts"][0];
-        assert_eq!((&hunt["walks"], &hunt["ended"]), (&100.into(), &"walks".into()), "{told}");
-        assert_eq!(told["verdict"], "none found");
+        let result: serde_json::Value = serde_json::from_str(&folder.run(&args).out).unwrap();
+        let hunt = &result["hunts"][0];
+        assert_eq!((&hunt["walks"], &hunt["ended"]), (&100.into(), &"walks".into()), "{result}");
+        assert_eq!(result["verdict"], "none found");
     }
 }
 

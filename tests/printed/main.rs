@@ -1,30 +1,30 @@
-//! All printed output, word for word, except what `tests/told.rs` and the tutorials cover.
+//! All printed output, word for word, except what `tests/check_output.rs` and the tutorials cover.
 
-mod again;
-mod asked;
 mod branching;
-mod browsed;
-mod constrained;
+mod browser;
+mod check_hunts;
+mod command_line_conditions;
+mod constraints;
 mod covers;
-mod dives;
-mod drawn;
-mod experts;
-mod explored;
-mod explored_stops;
-mod files;
-mod folded;
-mod hostile;
+mod expert_options;
+mod explorer;
+mod explorer_breakpoints;
+mod exports;
+mod folding;
+mod hostile_peers;
+mod hostile_texts;
 mod hunts;
-mod page;
-mod peers;
-mod questions;
+mod output_files;
+mod page_server;
+mod property_files;
+mod report_page;
 mod schema;
 #[cfg(target_os = "linux")]
 mod screens;
-mod served;
-mod several;
+mod several_properties;
 mod sites;
 mod specifications;
+mod suggested_commands;
 mod values;
 mod walks;
 mod watch;
@@ -43,15 +43,15 @@ mod masked_rows;
 /// A folder to run commands in.
 struct Folder(TempDir);
 
-/// What a command came to.
-struct Ran {
+/// The exit code and output of a command.
+struct CommandOutput {
     code: i32,
     out: String,
     err: String,
 }
 
 impl Folder {
-    /// With one file in it.
+    /// A folder with one file.
     fn with(name: &str, text: &str) -> Folder {
         let folder = Folder(tempfile::tempdir().unwrap());
         std::fs::create_dir(folder.path("tmp")).unwrap();
@@ -67,31 +67,31 @@ impl Folder {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
-        self.answered(args, "")
+    fn run(&self, args: &[&str]) -> CommandOutput {
+        self.run_with_input(args, "")
     }
 
-    /// Runs a command that reads this.
-    fn answered(&self, args: &[&str], answers: &str) -> Ran {
+    /// Runs a command with this standard input.
+    fn run_with_input(&self, args: &[&str], answers: &str) -> CommandOutput {
         self.write("answers", answers);
         let answers = std::fs::File::open(self.path("answers")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_spillway"));
         command.stdin(answers);
-        let ran = command
+        let output = command
             .current_dir(&self.0)
             .env("TMPDIR", self.path("tmp"))
             .args(args)
             .output()
             .unwrap();
-        let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
-        Ran { code: ran.status.code().unwrap(), out, err }
+        let [out, err] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        CommandOutput { code: output.status.code().unwrap(), out, err }
     }
 
-    /// That a command ends so, and prints this, but for times and sizes, and nothing else.
+    /// Asserts the exit code and the standard output, with times and sizes masked, and an empty standard error.
     #[track_caller]
-    fn prints(&self, args: &[&str], code: i32, expected: &str) {
-        let ran = self.run(args);
-        assert_eq!(masked::masked(&ran.out) + "\n", expected, "{}", ran.out);
-        assert_eq!((ran.err.as_str(), ran.code), ("", code));
+    fn assert_prints(&self, args: &[&str], code: i32, expected: &str) {
+        let output = self.run(args);
+        assert_eq!(masked::masked(&output.out) + "\n", expected, "{}", output.out);
+        assert_eq!((output.err.as_str(), output.code), ("", code));
     }
 }

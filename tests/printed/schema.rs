@@ -1,13 +1,13 @@
 //! The output of `--json` conforms to `docs/schema/output.json`, and every member of the schema is printed.
 
-use super::{Folder, Ran, dives};
+use super::{CommandOutput, Folder, check_hunts};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Two are never there at once; nobody looks at the clock. What it asks for besides is not checked.
+/// A protocol with a failing assertion, an unused clock, and properties that are not all checked.
 const ABP: &str = "mtype = { DATA, ACK };
 chan m2s = [2] of { mtype, bit };
 byte clock;
@@ -36,76 +36,81 @@ startstate begin x := 0; end;
 rule x < 3 ==> begin if x = 2 then fails(); end; x := x + 1; end;
 ";
 
-/// One counts to the end and stops; another divides by what is left.
+/// Two processes count to the end. The first one then moves to a final state.
 const COUNT: &str = "byte x = 0; byte y = 1; int room[4];
 process P { state a, b; init a; trans a -> a { guard x < 60; effect x = x + 1, room[x % 4] = x; }, a -> b { guard x == 60; }; }
 process Q { byte z; state a; init a; trans a -> a { guard z < 60; effect z = z + 1; }; }
 system async;
 ";
 
-/// The same behind errors.
+/// The same model with divisions by zero.
 fn dividing() -> String {
     COUNT.replace("x = x + 1", "x = x + 120 / (60 - x), y = 60 / (59 - x)")
 }
 
-/// What commands print, by what the schema calls it.
-struct Printed {
+/// Checks the output of commands against definitions of the schema.
+struct SchemaChecker {
     schema: Value,
     any: Validator,
     /// The names of all members that were printed with a value.
     named: BTreeSet<String>,
 }
 
-impl Printed {
-    fn new() -> Printed {
+impl SchemaChecker {
+    fn new() -> SchemaChecker {
         let text = std::fs::read_to_string(format!("{ROOT}/docs/schema/output.json")).unwrap();
         let schema: Value = serde_json::from_str(&text).unwrap();
         assert!(jsonschema::meta::is_valid(&schema));
         let any = jsonschema::validator_for(&schema).unwrap();
-        Printed { schema, any, named: BTreeSet::new() }
+        SchemaChecker { schema, any, named: BTreeSet::new() }
     }
 
-    /// One of the objects that the schema tells of.
-    fn one(&self, name: &str) -> Validator {
+    /// The validator of one definition of the schema.
+    fn definition(&self, name: &str) -> Validator {
         let one = json!({
             "$schema": self.schema["$schema"], "$ref": format!("#/$defs/{name}"), "$defs": self.schema["$defs"],
         });
         jsonschema::validator_for(&one).unwrap()
     }
 
-    /// That a command ends so, and prints an object of this name.
+    /// Asserts that a command has this exit code, and prints an object of this definition.
     #[track_caller]
-    fn prints(&mut self, name: &str, (folder, args): (&Folder, &[&str]), code: i32) -> Value {
-        let Ran { code: ended, out, err } = folder.run(&[args, &["--json"]].concat());
+    fn assert_prints(
+        &mut self,
+        name: &str,
+        (folder, args): (&Folder, &[&str]),
+        code: i32,
+    ) -> Value {
+        let CommandOutput { code: ended, out, err } = folder.run(&[args, &["--json"]].concat());
         assert_eq!(ended, code, "{args:?}: {err}{out:.400}");
-        let told: Value = serde_json::from_str(&out).unwrap();
+        let result: Value = serde_json::from_str(&out).unwrap();
         let wrong: Vec<String> = self
-            .one(name)
-            .iter_errors(&told)
+            .definition(name)
+            .iter_errors(&result)
             .map(|it| format!("{}: {it}", it.instance_path()))
             .collect();
         assert!(wrong.is_empty(), "{args:?}: {wrong:#?}");
-        assert!(self.any.is_valid(&told), "{args:?}: of several sorts or none\n{told:#}");
-        note(&told, &mut self.named);
-        told
+        assert!(self.any.is_valid(&result), "{args:?}: of several sorts or none\n{result:#}");
+        collect_members(&result, &mut self.named);
+        result
     }
 }
 
 /// Collects the names of members that have a value.
-fn note(value: &Value, named: &mut BTreeSet<String>) {
+fn collect_members(value: &Value, named: &mut BTreeSet<String>) {
     match value {
-        Value::Array(all) => all.iter().for_each(|it| note(it, named)),
+        Value::Array(all) => all.iter().for_each(|it| collect_members(it, named)),
         Value::Object(members) => {
             for (name, value) in members.iter().filter(|(_, it)| !it.is_null()) {
                 named.insert(name.clone());
-                note(value, named);
+                collect_members(value, named);
             }
         }
         _ => {}
     }
 }
 
-/// The names of all members of objects that a schema tells of, each with what it says of it.
+/// Collects the names of all members of objects in a schema, with their schemas.
 fn members<'s>(schema: &'s Value, all: &mut Vec<(&'s str, &'s Value)>) {
     match schema {
         Value::Array(parts) => parts.iter().for_each(|it| members(it, all)),
@@ -126,124 +131,138 @@ fn members<'s>(schema: &'s Value, all: &mut Vec<(&'s str, &'s Value)>) {
     }
 }
 
-/// What searches for violations print, in each language.
-fn of_searches(printed: &mut Printed, folder: &Folder) {
+/// Prints checks of safety properties in each language.
+fn print_searches(checker: &mut SchemaChecker, folder: &Folder) {
     let pml = ["check", "abp.pml", "--no-claim", "--threads", "1"];
-    let whole = ["--reduce", "none"];
-    let mut check = |args: &[&str], code| printed.prints("check", (folder, args), code);
-    let told = check(&[&pml[..], &["--only", "assert"]].concat(), 1);
-    assert_eq!(told["violations"][0]["line"], 5);
-    assert_eq!(told["violations"][0]["file"], "abp.pml");
-    assert_eq!(told["counterexample"]["operands"], json!({ "b": 1 }));
+    let no_reductions = ["--reduce", "none"];
+    let mut check = |args: &[&str], code| checker.assert_prints("check", (folder, args), code);
+    let result = check(&[&pml[..], &["--only", "assert"]].concat(), 1);
+    assert_eq!(result["violations"][0]["line"], 5);
+    assert_eq!(result["violations"][0]["file"], "abp.pml");
+    assert_eq!(result["counterexample"]["operands"], json!({ "b": 1 }));
     check(&[&pml[..], &["--only", "deadlock", "--shortest", "--reduce", "por"]].concat(), 1);
     check(&[&pml[..], &["--only", "deadlock", "--no-trace", "--store", "comback"]].concat(), 1);
     check(&["check", "abp.pml", "--claim", "quiet", "--only", "claim"], 0);
     check(&["check", "lock.m", "--dir", "d"], 1);
     check(&["check", "lock.m", "--only", "deadlock"], 1);
     check(&["check", "lock.m", "--only", "error", "--reversible"], 0);
-    let told = check(&["check", "called.m"], 1);
-    let steps = told["counterexample"]["steps"].as_array().unwrap();
+    let result = check(&["check", "called.m"], 1);
+    let steps = result["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["calls"][0]["function"], "fails");
     check(&["check", "count.dve", "-X", "key-order=sampled", "--store", "huffman"], 1);
-    let told = check(&["check", "dividing.dve"], 1);
-    let steps = told["counterexample"]["steps"].as_array().unwrap();
+    let result = check(&["check", "dividing.dve"], 1);
+    let steps = result["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["line"], 2);
     check(
-        &[&["check", "count.dve", "--dir", "stopped", "--max-states", "400"][..], &whole].concat(),
+        &[&["check", "count.dve", "--dir", "stopped", "--max-states", "400"][..], &no_reductions]
+            .concat(),
         3,
     );
     check(&["resume", "stopped", "--max-states", "500"], 3);
     for (dir, code) in [("d", 1), ("stopped", 0)] {
-        printed.prints("status", (folder, &["status", dir]), 0);
-        printed.prints("trace", (folder, &["trace", dir]), code);
-        printed.prints("values_met", (folder, &["values", dir]), 0);
+        checker.assert_prints("status", (folder, &["status", dir]), 0);
+        checker.assert_prints("trace", (folder, &["trace", dir]), code);
+        checker.assert_prints("values_met", (folder, &["values", dir]), 0);
     }
-    printed.prints("check", (folder, &["resume", "stopped"]), 1);
+    checker.assert_prints("check", (folder, &["resume", "stopped"]), 1);
     std::fs::remove_file(folder.path("stopped/manifest")).unwrap();
-    printed.prints("status", (folder, &["status", "stopped"]), 0);
-    printed.prints("trace", (folder, &["trace", "stopped"]), 0);
+    checker.assert_prints("status", (folder, &["status", "stopped"]), 0);
+    checker.assert_prints("trace", (folder, &["trace", "stopped"]), 0);
 }
 
-/// What is told of the tokens of a net.
-fn of_nets(printed: &mut Printed, folder: &Folder) {
+/// Prints results about nets.
+fn print_nets(checker: &mut SchemaChecker, folder: &Folder) {
     let net = "<pnml><net id='n' type='ptnet'><place id='p'><initialMarking><text>3</text></initialMarking></place><transition id='t'/><arc source='p' target='t'/></net></pnml>";
     folder.write("three.pnml", net);
-    printed.prints("check", (folder, &["check", "three.pnml", "--dir", "three"]), 1);
-    let asked = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
+    checker.assert_prints("check", (folder, &["check", "three.pnml", "--dir", "three"]), 1);
+    let property_file = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
         <property><id>stuck</id><formula><exists-path><finally><deadlock/></finally></exists-path></formula></property></property-set>";
-    folder.write("three.xml", asked);
-    let asked = ["check", "three.pnml", "--property", "three.xml"];
-    let told = printed.prints("check", (folder, &asked), 0);
-    assert!(told["answers"].as_array().unwrap().iter().all(|it| it["open"].is_null()), "{told}");
-    let stopped = [&asked[..], &["--max-states", "1"]].concat();
-    let told = printed.prints("check", (folder, &stopped), 3);
-    assert!(told["answers"].as_array().unwrap().iter().any(|it| it["open"].is_string()), "{told}");
-    let told = printed.prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
-    assert_eq!(told["all_together"], json!({ "least": 0, "greatest": 3 }));
+    folder.write("three.xml", property_file);
+    let check = ["check", "three.pnml", "--property", "three.xml"];
+    let result = checker.assert_prints("check", (folder, &check), 0);
+    assert!(
+        result["answers"].as_array().unwrap().iter().all(|it| it["open"].is_null()),
+        "{result}"
+    );
+    let stopped = [&check[..], &["--max-states", "1"]].concat();
+    let result = checker.assert_prints("check", (folder, &stopped), 3);
+    assert!(
+        result["answers"].as_array().unwrap().iter().any(|it| it["open"].is_string()),
+        "{result}"
+    );
+    let result =
+        checker.assert_prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
+    assert_eq!(result["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
 
-/// What searches about runs print.
-fn of_runs(printed: &mut Printed, folder: &Folder) {
-    let mut check = |args: &[&str], code| printed.prints("check_runs", (folder, args), code);
+/// Prints liveness checks.
+fn print_liveness_checks(checker: &mut SchemaChecker, folder: &Folder) {
+    let mut check = |args: &[&str], code| checker.assert_prints("check_runs", (folder, args), code);
     check(&["check", "abp.pml", "--ltl", "ends"], 0);
     check(&["check", "abp.pml", "--ltl", "ends", "--fair", "weak"], 0);
     check(&["check", "abp.pml", "--ltl", "never_ends", "--shortest", "--no-trace"], 1);
     check(&["check", "abp.pml", "--non-progress", "--reduce", "por"], 0);
-    printed.prints("check_all", (folder, &["check", "abp.pml", "--ltl", "all"]), 1);
-    let mut check = |args: &[&str], code| printed.prints("check_runs", (folder, args), code);
-    let told = check(&["check", "lock.m", "--ltl", "[] (sharers >= 0 | true)"], 0);
-    assert_eq!(told["vacuous"], true);
+    checker.assert_prints("check_all", (folder, &["check", "abp.pml", "--ltl", "all"]), 1);
+    let mut check = |args: &[&str], code| checker.assert_prints("check_runs", (folder, args), code);
+    let result = check(&["check", "lock.m", "--ltl", "[] (sharers >= 0 | true)"], 0);
+    assert_eq!(result["vacuous"], true);
     check(&["check", "count.dve", "--ltl", "[] (x < 30)", "--shortest"], 1);
-    // Too many states for memory, as is said.
+    // The limit stops the search on disk.
     let on_disk = ["check", "count.dve", "--ltl", "<> (x > 60)", "--dir", "runs"];
     check(&[&on_disk[..], &["--max-states", "50"]].concat(), 3);
-    printed.prints("status_runs", (folder, &["status", "runs"]), 0);
-    printed.prints("check_runs", (folder, &["trace", "runs"]), 0);
-    printed.prints("check_runs", (folder, &["resume", "runs"]), 1);
-    printed.prints("check_runs", (folder, &["trace", "runs"]), 1);
-    printed.prints("status_runs", (folder, &["status", "runs"]), 0);
+    checker.assert_prints("status_runs", (folder, &["status", "runs"]), 0);
+    checker.assert_prints("check_runs", (folder, &["trace", "runs"]), 0);
+    checker.assert_prints("check_runs", (folder, &["resume", "runs"]), 1);
+    checker.assert_prints("check_runs", (folder, &["trace", "runs"]), 1);
+    checker.assert_prints("status_runs", (folder, &["status", "runs"]), 0);
     std::fs::remove_file(folder.path("runs/manifest")).unwrap();
     std::fs::remove_file(folder.path("runs/cycles")).unwrap();
-    printed.prints("check_runs", (folder, &["trace", "runs"]), 0);
-    // The loop of Q is a cycle that omits the steps of P.
+    checker.assert_prints("check_runs", (folder, &["trace", "runs"]), 0);
+    // The cycle of Q postpones the transitions of P.
     let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> break od }
         active proctype Q() { byte y; do :: y = 1 - y od }";
     folder.write("rounds.pml", text);
     let by_states = ["check", "rounds.pml", "--ltl", "[] (x <= 3)", "--reduce", "por"];
-    let told = printed.prints("check_runs", (folder, &by_states), 0);
-    assert_eq!(told["stage"], "invariant");
+    let result = checker.assert_prints("check_runs", (folder, &by_states), 0);
+    assert_eq!(result["stage"], "invariant");
     let flags =
         ["--ltl", "[]<> (x <= 3)", "--reduce", "por", "--max-states", "1", "--dir", "rounds"];
-    printed.prints("check_runs", (folder, &[&["check", "rounds.pml"], &flags[..]].concat()), 3);
-    let told = printed.prints("check_runs", (folder, &["resume", "rounds"]), 0);
-    assert!(told["round"]["number"].as_u64().unwrap() > 1, "{told}");
-    assert!(told["round"]["fully_expanded"].as_u64().unwrap() > 0, "{told}");
+    checker.assert_prints(
+        "check_runs",
+        (folder, &[&["check", "rounds.pml"], &flags[..]].concat()),
+        3,
+    );
+    let result = checker.assert_prints("check_runs", (folder, &["resume", "rounds"]), 0);
+    assert!(result["round"]["number"].as_u64().unwrap() > 1, "{result}");
+    assert!(result["round"]["fully_expanded"].as_u64().unwrap() > 0, "{result}");
 }
 
-/// What is printed of expressions in a counterexample, and of two counterexamples.
-fn of_traces(printed: &mut Printed, folder: &Folder) {
+/// Prints evaluated expressions along a counterexample, and the difference of two counterexamples.
+fn print_traces(checker: &mut SchemaChecker, folder: &Folder) {
     let args = ["trace", "d", "--eval", "sharers,st[Node_1].at,sharers < 1"];
-    let told = printed.prints("trace_eval", (folder, &args), 1);
+    let result = checker.assert_prints("trace_eval", (folder, &args), 1);
     let values: Vec<&Value> =
-        told["states"].as_array().unwrap().iter().map(|it| &it["values"]).collect();
+        result["states"].as_array().unwrap().iter().map(|it| &it["values"]).collect();
     assert_eq!(values[0], &json!([0, "I", true]));
     assert_eq!(values.len(), 3);
     let bug = LOCK.replace("sharers = 0 end", "sharers < 2 end");
     folder.write("later.m", &bug);
-    printed.prints("check", (folder, &["check", "later.m", "--dir", "later"]), 1);
-    let told = printed.prints("trace_diff", (folder, &["trace", "d", "--diff", "later"]), 1);
-    assert!(told["difference"]["step"].as_u64().unwrap() > 0, "{told}");
-    let told = printed.prints("trace_diff", (folder, &["trace", "d", "--diff", "d"]), 0);
-    assert_eq!(told["difference"], Value::Null);
+    checker.assert_prints("check", (folder, &["check", "later.m", "--dir", "later"]), 1);
+    let result =
+        checker.assert_prints("trace_diff", (folder, &["trace", "d", "--diff", "later"]), 1);
+    assert!(result["difference"]["step"].as_u64().unwrap() > 0, "{result}");
+    let result = checker.assert_prints("trace_diff", (folder, &["trace", "d", "--diff", "d"]), 0);
+    assert_eq!(result["difference"], Value::Null);
     folder.write("turn.dve", "byte x; process P { state a; init a; trans a -> a { effect x = (x + 1) % 3; }; } system async;");
     let check = ["check", "turn.dve", "--ltl", "<> (x > 3)", "--dir", "turn"];
-    printed.prints("check_runs", (folder, &check), 1);
-    let told = printed.prints("trace_eval", (folder, &["trace", "turn", "--eval", "x,P"]), 1);
-    assert!(told["loop_start"].is_u64(), "{told}");
+    checker.assert_prints("check_runs", (folder, &check), 1);
+    let result =
+        checker.assert_prints("trace_eval", (folder, &["trace", "turn", "--eval", "x,P"]), 1);
+    assert!(result["loop_start"].is_u64(), "{result}");
 }
 
-/// What a sweep prints.
-fn of_sweeps(printed: &mut Printed, folder: &Folder) {
+/// Prints sweeps.
+fn print_sweeps(checker: &mut SchemaChecker, folder: &Folder) {
     let grid = "const byte N = 2; byte x; byte y;
 process P { state a; init a; trans a -> a { guard x < N; effect x = x + 1; }, a -> a { guard y < N; effect y = y + 1; }, a -> a { guard x == N; effect x = 0; }; }
 system async;
@@ -251,30 +270,30 @@ system async;
     folder.write("grid.dve", grid);
     let args = ["sweep", "grid.dve", "--threads", "1", "--reduce", "none", "--over"];
     let mut sweep = |further: &[&str], code| {
-        printed.prints("sweep", (folder, &[&args[..], further].concat()), code)
+        checker.assert_prints("sweep", (folder, &[&args[..], further].concat()), code)
     };
-    let told = sweep(&["N=2..4"], 0);
+    let result = sweep(&["N=2..4"], 0);
     let states: Vec<&Value> =
-        told["rows"].as_array().unwrap().iter().map(|it| &it["states"]).collect();
+        result["rows"].as_array().unwrap().iter().map(|it| &it["states"]).collect();
     assert_eq!(states, [9, 16, 25]);
-    assert_eq!(told["rows"][1]["growth"], json!(16.0 / 9.0));
-    assert_eq!(told["estimate"]["constants"], json!({ "N": 5 }));
-    let told = sweep(&["N=2..4", "--max-states", "10", "--dir", "swept"], 3);
+    assert_eq!(result["rows"][1]["growth"], json!(16.0 / 9.0));
+    assert_eq!(result["estimate"]["constants"], json!({ "N": 5 }));
+    let result = sweep(&["N=2..4", "--max-states", "10", "--dir", "swept"], 3);
     let verdicts: Vec<&Value> =
-        told["rows"].as_array().unwrap().iter().map(|it| &it["verdict"]).collect();
+        result["rows"].as_array().unwrap().iter().map(|it| &it["verdict"]).collect();
     assert_eq!(verdicts, ["verified", "stopped", "stopped"]);
-    assert_eq!(told["rows"][1]["stopped_by"], "limit");
-    let told = sweep(&["N=2..4", "--dir", "swept"], 0);
-    let rows = told["rows"].as_array().unwrap();
+    assert_eq!(result["rows"][1]["stopped_by"], "limit");
+    let result = sweep(&["N=2..4", "--dir", "swept"], 0);
+    let rows = result["rows"].as_array().unwrap();
     assert_eq!(rows.iter().map(|it| &it["reused"]).collect::<Vec<_>>(), [true, false, false]);
     assert_eq!(rows.iter().map(|it| &it["states"]).collect::<Vec<_>>(), [9, 16, 25]);
-    let told = sweep(&["N=2,two"], 2);
-    assert_eq!(told["rows"][1]["verdict"], "error");
-    assert!(told["rows"][1]["error"].as_str().unwrap().contains("no integer"), "{told}");
+    let result = sweep(&["N=2,two"], 2);
+    assert_eq!(result["rows"][1]["verdict"], "error");
+    assert!(result["rows"][1]["error"].as_str().unwrap().contains("no integer"), "{result}");
 }
 
-/// What is printed where a command fails.
-fn of_failures(printed: &mut Printed, folder: &Folder) {
+/// Prints failed commands.
+fn print_failures(checker: &mut SchemaChecker, folder: &Folder) {
     for args in [
         &["check", "absent.pml"][..],
         &["check", "wrong.pml"],
@@ -288,16 +307,16 @@ fn of_failures(printed: &mut Printed, folder: &Folder) {
         &["trace", "absent"],
         &["explain", "abp.pml"],
     ] {
-        let told = printed.prints("failure", (folder, args), 2);
-        assert_eq!(told["exit_code"], 2);
+        let result = checker.assert_prints("failure", (folder, args), 2);
+        assert_eq!(result["exit_code"], 2);
     }
-    let told = printed.prints("failure", (folder, &["check", "wrong.pml"]), 2);
-    assert!(told["error"].as_str().unwrap().contains("wrong.pml:1:"), "{told}");
+    let result = checker.assert_prints("failure", (folder, &["check", "wrong.pml"]), 2);
+    assert!(result["error"].as_str().unwrap().contains("wrong.pml:1:"), "{result}");
     std::fs::write(folder.path("d/job"), "dear reader").unwrap();
-    printed.prints("failure", (folder, &["status", "d"]), 4);
+    checker.assert_prints("failure", (folder, &["status", "d"]), 4);
 }
 
-/// Counts round as many numbers as it is told to.
+/// Counts in a cycle of this length.
 struct Count(u16);
 
 impl spillway::TransitionSystem for Count {
@@ -324,22 +343,23 @@ impl spillway::TransitionSystem for Count {
     }
 }
 
-/// What is printed of a search of a specification.
-fn of_specifications(printed: &mut Printed, folder: &Folder) {
+/// Prints a search of a specification.
+fn print_specifications(checker: &mut SchemaChecker, folder: &Folder) {
     let text = "---- MODULE Counter ----\nEXTENDS Naturals\nVARIABLE v\nInit == v = 0\nNext == v' = (v + 1) % 3\n====\n";
     folder.write("Counter.tla", text);
     folder.write("Counter.cfg", "INIT Init\nNEXT Next\n");
-    let told = printed.prints("check", (folder, &["check", "Counter.tla", "--dir", "counter"]), 0);
-    assert_eq!((&told["states"], &told["states_generated"]), (&json!(3), &json!(4)));
-    let told = printed.prints("status", (folder, &["status", "counter"]), 0);
-    assert_eq!(told["states_generated"], json!(4));
+    let result =
+        checker.assert_prints("check", (folder, &["check", "Counter.tla", "--dir", "counter"]), 0);
+    assert_eq!((&result["states"], &result["states_generated"]), (&json!(3), &json!(4)));
+    let result = checker.assert_prints("status", (folder, &["status", "counter"]), 0);
+    assert_eq!(result["states_generated"], json!(4));
     let within = ["check", "Counter.tla", "--constraint", "v < 1"];
-    let told = printed.prints("check", (folder, &within), 0);
-    assert_eq!((&told["states"], &told["constraints"]), (&json!(1), &json!(["v < 1"])));
+    let result = checker.assert_prints("check", (folder, &within), 0);
+    assert_eq!((&result["states"], &result["constraints"]), (&json!(1), &json!(["v < 1"])));
 }
 
-/// What is printed of a search of a Rust type.
-fn of_rust_types(printed: &mut Printed, folder: &Folder) {
+/// Prints searches of a Rust type.
+fn print_rust_types(checker: &mut SchemaChecker, folder: &Folder) {
     let search = |to, dir: &str, most| {
         let model = Count(to);
         let check = spillway::Check::new(&model).memory(1 << 30).dir(folder.path(dir));
@@ -348,13 +368,13 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     let mut verdicts = Vec::new();
     for most in [100, u64::MAX] {
         search(500, "rust", most);
-        let told = printed.prints("status_rust", (folder, &["status", "rust"]), 0);
-        assert!(told["model"].as_str().unwrap().ends_with("Count"));
-        verdicts.push((told["verdict"].clone(), told["states"].clone()));
+        let result = checker.assert_prints("status_rust", (folder, &["status", "rust"]), 0);
+        assert!(result["model"].as_str().unwrap().ends_with("Count"));
+        verdicts.push((result["verdict"].clone(), result["states"].clone()));
     }
     assert_eq!(verdicts, [(json!("incomplete"), json!(100)), (json!("violated"), json!(401))]);
     assert!(!folder.run(&["status", "rust"]).out.contains("memory budget"));
-    let Ran { code, out, .. } = folder.run(&["status", "rust", "--verbose"]);
+    let CommandOutput { code, out, .. } = folder.run(&["status", "rust", "--verbose"]);
     assert_eq!(code, 0);
     for words in [
         "Count: VIOLATED: the program that created this directory reports the violation\n",
@@ -366,79 +386,80 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
         assert!(out.contains(words), "no `{words}` in\n{out}");
     }
     search(300, "whole", u64::MAX);
-    let Ran { out, .. } = folder.run(&["status", "whole"]);
+    let CommandOutput { out, .. } = folder.run(&["status", "whole"]);
     let verdict = "Count: verified: every reachable state was visited, no violation\n";
     assert!(out.replace("\n           ", " ").contains(verdict), "{out}");
     assert!(out.contains("many: holds\n"), "{out}");
     search(200, "never", u64::MAX);
-    let told = printed.prints("status_rust", (folder, &["status", "never"]), 0);
+    let result = checker.assert_prints("status_rust", (folder, &["status", "never"]), 0);
     assert_eq!(
-        (&told["verdict"], &told["eventually"][0]["cycle"]),
+        (&result["verdict"], &result["eventually"][0]["cycle"]),
         (&json!("violated"), &json!(200))
     );
-    let Ran { code, err, .. } = folder.run(&["resume", "rust"]);
+    let CommandOutput { code, err, .. } = folder.run(&["resume", "rust"]);
     assert_eq!(code, 2);
     assert!(err.contains("resume with the program that started the search"), "{err}");
 }
 
 #[test]
-fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
-    let mut printed = Printed::new();
+fn json_output_conforms_to_the_schema_and_covers_it() {
+    let mut checker = SchemaChecker::new();
     let folder = Folder::with("abp.pml", ABP);
     folder.write("lock.m", LOCK);
     folder.write("called.m", CALLED);
     folder.write("count.dve", COUNT);
     folder.write("dividing.dve", &dividing());
     folder.write("wrong.pml", "active proctype P() { x = 1 }");
-    of_searches(&mut printed, &folder);
-    of_nets(&mut printed, &folder);
-    of_runs(&mut printed, &folder);
-    of_sweeps(&mut printed, &folder);
-    of_traces(&mut printed, &folder);
-    of_specifications(&mut printed, &folder);
-    of_rust_types(&mut printed, &folder);
+    print_searches(&mut checker, &folder);
+    print_nets(&mut checker, &folder);
+    print_liveness_checks(&mut checker, &folder);
+    print_sweeps(&mut checker, &folder);
+    print_traces(&mut checker, &folder);
+    print_specifications(&mut checker, &folder);
+    print_rust_types(&mut checker, &folder);
     std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();
     folder.write("tmp/spillway-damaged/job", "dear reader");
-    folder.write("deep.dve", dives::DVE);
-    let hunted = printed.prints("check", (&folder, &["check", "deep.dve", "--reduce", "none"]), 1);
+    folder.write("deep.dve", check_hunts::DVE);
+    let hunted =
+        checker.assert_prints("check", (&folder, &["check", "deep.dve", "--reduce", "none"]), 1);
     assert_eq!(hunted["hunt"]["strategy"], "dive");
     let stopped = ["check", "count.dve", "--max-states", "100"];
-    printed.prints("check", (&folder, &stopped), 3);
-    printed.prints("searches", (&folder, &["status", "--all"]), 0);
-    of_failures(&mut printed, &folder);
-    // What nothing prints has no place in the schema. A search that is running is looked at in tests/running,
-    // what is yet to come of one in tests/printed/watch.rs.
+    checker.assert_prints("check", (&folder, &stopped), 3);
+    checker.assert_prints("searches", (&folder, &["status", "--all"]), 0);
+    print_failures(&mut checker, &folder);
+    // Every member of the schema is printed. tests/running prints a running search, tests/printed/watch.rs prints
+    // estimates.
     let elsewhere = ["running_seconds", "seconds_left", "disk_full_in_seconds"];
-    let mut said = Vec::new();
-    members(&printed.schema, &mut said);
-    let said: BTreeSet<&str> = said.into_iter().map(|(name, _)| name).collect();
-    let named: BTreeSet<&str> = printed.named.iter().map(String::as_str).chain(elsewhere).collect();
-    let unseen: Vec<_> = said.difference(&named).collect();
+    let mut all_members = Vec::new();
+    members(&checker.schema, &mut all_members);
+    let all_members: BTreeSet<&str> = all_members.into_iter().map(|(name, _)| name).collect();
+    let named: BTreeSet<&str> = checker.named.iter().map(String::as_str).chain(elsewhere).collect();
+    let unseen: Vec<_> = all_members.difference(&named).collect();
     assert!(unseen.is_empty(), "{unseen:?}");
 }
 
 #[test]
 fn each_member_is_described_and_named_in_the_manual() {
-    let printed = Printed::new();
+    let checker = SchemaChecker::new();
     let manual = std::fs::read_to_string(format!("{ROOT}/docs/reference/json.md")).unwrap();
-    let mut said = Vec::new();
-    members(&printed.schema["$defs"], &mut said);
-    assert!(said.len() > 100);
-    for (name, member) in said {
+    let mut all_members = Vec::new();
+    members(&checker.schema["$defs"], &mut all_members);
+    assert!(all_members.len() > 100);
+    for (name, member) in all_members {
         assert!(member["description"].as_str().is_some_and(|it| it.ends_with('.')), "{name}");
         assert!(manual.contains(&format!("`{name}`")), "{name} is not in the manual");
     }
 }
 
-/// All objects in a value that have members of fixed names are refused if they have another.
+/// An object with an unknown member, a missing member or a wrong value is rejected.
 #[test]
-fn what_the_schema_does_not_say_is_refused() {
-    let printed = Printed::new();
+fn the_schema_rejects_changed_output() {
+    let checker = SchemaChecker::new();
     let folder = Folder::with("dividing.dve", &dividing());
-    let told: Value =
+    let result: Value =
         serde_json::from_str(&folder.run(&["check", "dividing.dve", "--json"]).out).unwrap();
-    assert!(printed.any.is_valid(&told));
-    let refuses = |changed: &Value, what: &str| assert!(!printed.any.is_valid(changed), "{what}");
+    assert!(checker.any.is_valid(&result));
+    let refuses = |changed: &Value, what: &str| assert!(!checker.any.is_valid(changed), "{what}");
     for object in [
         "",
         "/violations/0",
@@ -449,14 +470,14 @@ fn what_the_schema_does_not_say_is_refused() {
         "/store_parts",
         "/store_parts/filter",
     ] {
-        let mut more = told.clone();
+        let mut more = result.clone();
         let at =
             more.pointer_mut(object).unwrap_or_else(|| panic!("{object}")).as_object_mut().unwrap();
         at.insert("more".into(), 1.into());
         refuses(&more, object);
     }
-    for name in told.as_object().unwrap().keys() {
-        let mut less = told.clone();
+    for name in result.as_object().unwrap().keys() {
+        let mut less = result.clone();
         less.as_object_mut().unwrap().remove(name);
         refuses(&less, name);
     }
@@ -468,7 +489,7 @@ fn what_the_schema_does_not_say_is_refused() {
         ("/warnings", json!([1])),
         ("/counterexample/steps/1/changes/x", json!([1])),
     ] {
-        let mut other = told.clone();
+        let mut other = result.clone();
         *other.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = wrong;
         refuses(&other, place);
     }

@@ -27,27 +27,28 @@ fn pages() -> Vec<PathBuf> {
     all
 }
 
-/// What a command prints and how it ends, as a page has it.
-fn told(folder: &Folder, command: &str) -> String {
+/// Runs a command. Returns its output and exit code in the form of a page.
+fn run_command(folder: &Folder, command: &str) -> String {
     let built = Path::new(env!("CARGO_BIN_EXE_spillway")).parent().unwrap().to_path_buf();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = [built].into_iter().chain(std::env::split_paths(&path));
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("exec 2>&1 </dev/null\n{command}")).current_dir(&folder.0);
     shell.env("PATH", std::env::join_paths(paths).unwrap()).env("TMPDIR", folder.path("tmp"));
-    let ran = shell.output().unwrap();
-    let out = String::from_utf8(ran.stdout).unwrap();
+    let output = shell.output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
     let out = out.replace(&folder.path("tmp").display().to_string(), "TMP");
     let out = out.replace(&folder.0.path().display().to_string(), "HERE");
-    let mut lines: Vec<String> = masked(&out).lines().map(|it| mask_row(&unnamed(it))).collect();
-    if let Some(code @ 1..) = ran.status.code() {
+    let mut lines: Vec<String> =
+        masked(&out).lines().map(|it| mask_row(&mask_temporary_names(it))).collect();
+    if let Some(code @ 1..) = output.status.code() {
         lines.push(format!("=> {code}"));
     }
     lines.iter().flat_map(|it| [it, "\n"]).collect()
 }
 
-/// A line in which temporary directories have no names of their own.
-fn unnamed(line: &str) -> String {
+/// Masks the random part of the names of temporary directories in a line.
+fn mask_temporary_names(line: &str) -> String {
     let mut parts = line.split("/spillway-");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -57,8 +58,8 @@ fn unnamed(line: &str) -> String {
     out
 }
 
-/// A page with what its commands print now.
-fn walked(page: &str) -> String {
+/// Runs the commands of a page. Returns the page with their current output.
+fn run_page(page: &str) -> String {
     let folder = Folder::with("nothing", "");
     let mut out = String::new();
     let mut lines = page.lines().peekable();
@@ -78,7 +79,7 @@ fn walked(page: &str) -> String {
             None => {
                 while let Some(line) = lines.next_if(|it| *it != "```") {
                     if let Some(command) = line.strip_prefix("$ ") {
-                        out += &format!("{line}\n{}", told(&folder, command));
+                        out += &format!("{line}\n{}", run_command(&folder, command));
                     }
                 }
                 lines.next();
@@ -90,10 +91,10 @@ fn walked(page: &str) -> String {
 }
 
 #[test]
-fn screens_are_as_shown() {
+fn screens_equal_current_output() {
     for path in pages() {
         let page = fs::read_to_string(&path).unwrap();
-        let now = walked(&page);
+        let now = run_page(&page);
         let differs = page.lines().zip(now.lines()).position(|(one, other)| one != other);
         if let Some(at) = differs {
             let from = |text: &str| text.lines().skip(at).take(12).collect::<Vec<_>>().join("\n");
@@ -114,7 +115,7 @@ fn screens_are_as_shown() {
 #[ignore = "writes the pages"]
 fn renew() {
     for path in pages() {
-        let now = walked(&fs::read_to_string(&path).unwrap());
+        let now = run_page(&fs::read_to_string(&path).unwrap());
         fs::write(path, now).unwrap();
     }
 }

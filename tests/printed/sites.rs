@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-/// What is in no test word for word, each with why.
+/// Texts that no test has word for word, each with a reason.
 const UNSEEN: [(&str, &str); 60] = [
     ("this build serves no editors", FEATURES),
     ("this build serves no pages", FEATURES),
@@ -85,29 +85,29 @@ const FORMAT: &str =
     "a directory of another format version: tests/cli.rs and tests/running look for parts of it";
 const RUNNING: &str =
     "another process has to run meanwhile: tests/cli.rs and tests/running look for parts of it";
-const DISK: &str = "a disk has to fail or to be full: tests/surroundings looks for parts of it";
+const DISK: &str = "a disk has to fail or to be full: tests/environment looks for parts of it";
 const SYSTEM: &str =
-    "the system has to refuse memory or threads: tests/surroundings looks for parts of it";
+    "the system has to refuse memory or threads: tests/environment looks for parts of it";
 const TERMINAL: &str = "on a terminal, after a second: tests/running looks for parts of it";
 const TIME: &str = "a signal or a limit has to come just then";
 
-/// The text of all files below a folder that end so, but this one.
-fn below(folder: &str, ending: &str, out: &mut Vec<(String, String)>) {
+/// Collects the texts of all files below a folder with this ending, except `NO_SITES`.
+fn collect_files(folder: &str, ending: &str, out: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
         let name = format!("{folder}/{}", entry.unwrap().file_name().into_string().unwrap());
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
         if path.is_dir() {
-            below(&name, ending, out);
+            collect_files(&name, ending, out);
         } else if name.ends_with(ending) && !NO_SITES.iter().any(|it| name.ends_with(it)) {
             out.push((name, fs::read_to_string(path).unwrap()));
         }
     }
 }
 
-/// Files whose texts are not printed: those of tests in a file of their own, and this one.
+/// Files whose texts are not printed: separate test modules, and this file.
 const NO_SITES: [&str; 2] = ["/tests.rs", "tests/printed/sites.rs"];
 
-/// String literals of a source text, but for those of its tests, of comments and of what only a defect would show.
+/// The string literals of a source text, without those of tests, comments and unreachable code.
 fn literals(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
     let mut all = Vec::new();
@@ -116,7 +116,7 @@ fn literals(text: &str) -> Vec<String> {
     let mut rest = code.as_str();
     while let Some(at) = rest.find(['"', '\'']) {
         let (before, quoted) = rest.split_at(at);
-        // A quote as a character opens no string.
+        // A quotation mark as a character does not open a string.
         if let Some(behind) =
             ["'\"'", "'\\''", "'\\\"'"].iter().find_map(|it| quoted.strip_prefix(it))
         {
@@ -135,7 +135,7 @@ fn literals(text: &str) -> Vec<String> {
                     break;
                 }
                 '\\' if !escaped => escaped = true,
-                // What is left out where a line is broken is no more than space.
+                // An escaped line break is no more than a space.
                 '\n' if escaped => (escaped, _) = (false, literal.push(' ')),
                 'n' if escaped => (escaped, _) = (false, literal.push(' ')),
                 _ => (escaped, _) = (false, literal.push(it)),
@@ -149,16 +149,16 @@ fn literals(text: &str) -> Vec<String> {
     all
 }
 
-/// With one space wherever there is any.
-fn plain(text: &str) -> String {
+/// The text with single spaces.
+fn normalize_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The texts between what is put into a literal, if they say anything.
+/// The texts between the placeholders of a literal, if they have at least two words.
 fn fragments(literal: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for part in literal.split('{') {
-        parts.push(plain(part.split_once('}').map_or(part, |(_, rest)| rest)));
+        parts.push(normalize_spaces(part.split_once('}').map_or(part, |(_, rest)| rest)));
     }
     let words = |it: &str| {
         it.split(' ').filter(|it| it.chars().filter(char::is_ascii_alphabetic).count() > 1).count()
@@ -166,31 +166,31 @@ fn fragments(literal: &str) -> Vec<String> {
     parts.into_iter().filter(|it| words(it) > 1).collect()
 }
 
-/// What tests show, with literals as they are printed.
-fn shown() -> String {
+/// The texts that tests show, with the literals of the printed texts.
+fn tested_texts() -> String {
     let (mut code, mut pages) = (Vec::new(), Vec::new());
-    below("tests", ".rs", &mut code);
-    below("tests/printed/screens", ".md", &mut pages);
-    below("tests/editors/sessions", ".session", &mut pages);
-    below("docs/tutorials", ".md", &mut pages);
+    collect_files("tests", ".rs", &mut code);
+    collect_files("tests/printed/screens", ".md", &mut pages);
+    collect_files("tests/editors/sessions", ".session", &mut pages);
+    collect_files("docs/tutorials", ".md", &mut pages);
     let literals = code.iter().flat_map(|(_, text)| literals(text));
-    let literals: Vec<String> = literals.map(|it| plain(&it)).collect();
-    let pages: Vec<String> = pages.iter().map(|(_, text)| plain(text)).collect();
+    let literals: Vec<String> = literals.map(|it| normalize_spaces(&it)).collect();
+    let pages: Vec<String> = pages.iter().map(|(_, text)| normalize_spaces(text)).collect();
     literals.join("\n") + &pages.join("\n")
 }
 
 #[test]
-fn each_text_that_is_printed_is_in_a_test() {
-    let shown = shown();
+fn each_printed_text_is_in_a_test() {
+    let tested_texts = tested_texts();
     let mut sources = Vec::new();
-    below("src/cli", ".rs", &mut sources);
-    below("src/report", ".rs", &mut sources);
+    collect_files("src/cli", ".rs", &mut sources);
+    collect_files("src/report", ".rs", &mut sources);
     let (mut all, mut missing) = (0, Vec::new());
     for (name, text) in &sources {
         for fragment in literals(text).iter().flat_map(|it| fragments(it)) {
             all += 1;
             let is_unseen = UNSEEN.iter().any(|(text, _)| fragment.contains(text));
-            if shown.contains(&fragment) == is_unseen {
+            if tested_texts.contains(&fragment) == is_unseen {
                 missing.push(format!("{name}: {fragment}"));
             }
         }

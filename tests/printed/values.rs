@@ -12,11 +12,11 @@ ruleset i: Node do rule \"go\" st[i].at = Idle ==> begin st[i].at := Busy; st[i]
 ";
 
 #[test]
-fn values_are_those_of_all_states() {
+fn values_lists_the_values_of_all_states() {
     let folder = Folder::with("m.m", MODEL);
     let check = ["check", "m.m", "--no-deadlock", "--reduce", "none", "--symmetry", "off"];
     assert_eq!(folder.run(&[&check[..], &["--dir", "d"]].concat()).code, 0);
-    let told = folder.run(&["values", "d"]);
+    let output = folder.run(&["values", "d"]);
     let expected = "\
 m.m: values in 35 states
   st[].at  Idle, Busy
@@ -25,14 +25,14 @@ m.m: values in 35 states
   flag     false
   u        3, undefined
 ";
-    assert_eq!((told.code, told.out.as_str()), (0, expected), "{}", told.err);
-    // The same as a walk through the graph of all states finds.
+    assert_eq!((output.code, output.out.as_str()), (0, expected), "{}", output.err);
+    // A plain enumeration of all states has the same values.
     let json: Value = serde_json::from_str(&folder.run(&["values", "d", "--json"]).out).unwrap();
     assert_eq!(
         (&json["all_together"], &json["values"][3]["names"][0]),
         (&Value::Null, &"false".into())
     );
-    // What is left out is not looked at.
+    // Pruned states are not read.
     let rest = ["check", "m.m", "--no-deadlock", "--symmetry", "exact", "--dir", "alike"];
     assert_eq!(folder.run(&rest).code, 0);
     let out = folder.run(&["values", "alike"]).out;
@@ -51,7 +51,7 @@ init { run W() }
 ";
 
 #[test]
-fn channels_and_variables_of_processes_that_come_and_go_have_values() {
+fn channels_and_dynamic_processes_have_values() {
     let folder = Folder::with("passed.pml", PASSED);
     let check = ["check", "passed.pml", "--no-deadlock", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&check).code, 0);
@@ -70,12 +70,16 @@ fn channels_and_variables_of_processes_that_come_and_go_have_values() {
     assert_eq!(rows, expected, "{out}");
     let out = folder.run(&["values", "d", "--sum", "W[].mine,seen"]).out;
     assert!(out.ends_with("  W[].mine + seen  0 to 4\n"), "{out}");
-    let ran = folder.run(&["values", "d", "--sum", "c"]);
-    assert!(ran.err.contains("error: the model has no variable c with numbers\n"), "{}", ran.err);
+    let output = folder.run(&["values", "d", "--sum", "c"]);
+    assert!(
+        output.err.contains("error: the model has no variable c with numbers\n"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]
-fn what_a_reduction_changed_is_marked() {
+fn values_changed_by_a_reduction_are_marked() {
     let folder = Folder::with("passed.pml", PASSED);
     let check = ["check", "passed.pml", "--no-deadlock", "--reduce", "dead", "--dir", "d"];
     assert_eq!(folder.run(&check).code, 0);
@@ -88,11 +92,11 @@ fn what_a_reduction_changed_is_marked() {
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
-    // The counterexample has the value that the row says nothing of.
+    // The counterexample has the original value.
     folder.write("late.pml", &PASSED.replace("one?_", "one?_; assert(seen < 2)"));
     let check = ["check", "late.pml", "--no-deadlock", "--reduce", "dead", "--dir", "l"];
-    let ran = folder.run(&check);
-    assert!(ran.code == 1 && ran.out.contains("lastval: 0 -> 1"), "{}", ran.out);
+    let output = folder.run(&check);
+    assert!(output.code == 1 && output.out.contains("lastval: 0 -> 1"), "{}", output.out);
     let json: Value =
         serde_json::from_str(&folder.run(&["values", "l", "--json", "--sum", "lastval"]).out)
             .unwrap();
@@ -102,7 +106,7 @@ fn what_a_reduction_changed_is_marked() {
     assert_eq!(of("lastval")["changed_by"], serde_json::json!(["dead variables"]));
     assert_eq!(of("len(c)")["changed_by"], serde_json::json!([]));
     assert_eq!(json["sums"][0]["changed_by"], serde_json::json!(["dead variables"]));
-    // Each reduction that stores something else says so.
+    // Each reduction that changes stored values is named.
     folder.write("slice.dve", "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 3; effect x = x + 1, y = (y + x) % 7; }; } system async;");
     let check = ["check", "slice.dve", "--no-deadlock", "--reduce", "slice", "--dir", "s"];
     assert_eq!(folder.run(&check).code, 0);
@@ -122,7 +126,7 @@ fn a_net_has_tokens_in_a_marking() {
 }
 
 #[test]
-fn where_there_are_no_states_it_says_so() {
+fn directories_without_states_are_rejected_with_a_reason() {
     let folder = Folder::with("m.m", MODEL);
     let check = ["check", "m.m", "--no-deadlock", "--reduce", "none"];
     let cases = [
@@ -133,24 +137,29 @@ fn where_there_are_no_states_it_says_so() {
         ),
         (&["--max-time", "0s", "--dir", "t"], "t", "there is no checkpoint yet, so no states"),
     ];
-    for (flags, dir, told) in cases {
+    for (flags, dir, message) in cases {
         folder.run(&[&check[..], flags].concat());
-        let ran = folder.run(&["values", dir]);
-        assert!(ran.code == 2 && ran.err.contains(told), "{told}: {} {}", ran.out, ran.err);
+        let output = folder.run(&["values", dir]);
+        assert!(
+            output.code == 2 && output.err.contains(message),
+            "{message}: {} {}",
+            output.out,
+            output.err
+        );
     }
     folder
         .write("p.pml", "byte x; active proctype P() { do :: x < 200 -> x++ :: x > 0 -> x-- od }");
     let runs = ["check", "p.pml", "--ltl", "[]<> (x > 200)", "--dir", "r"];
     folder.run(&runs);
-    let ran = folder.run(&["values", "r"]);
-    let told = "a search for infinite runs stores states of the product with an automaton\n  help: `spillway check MODEL --dir DIR` stores those of the model\n";
-    assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
+    let output = folder.run(&["values", "r"]);
+    let message = "a search for infinite runs stores states of the product with an automaton\n  help: `spillway check MODEL --dir DIR` stores those of the model\n";
+    assert!(output.code == 2 && output.err.contains(message), "{} {}", output.out, output.err);
     folder.write("q.pml", "byte x; active proctype P() { do :: x < 20 -> x++ :: x > 0 -> x-- od } never { do :: x > 30 -> break :: else od }");
     let claimed = ["check", "q.pml", "--claim", "never_0", "--only", "claim", "--dir", "n"];
     folder.run(&claimed);
-    let ran = folder.run(&["values", "n"]);
-    let told =
+    let output = folder.run(&["values", "n"]);
+    let message =
         "the states of this search cannot be read: it stores states of a product with a claim";
-    assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
+    assert!(output.code == 2 && output.err.contains(message), "{} {}", output.out, output.err);
     assert!(folder.run(&["values", "absent"]).code == 2);
 }

@@ -3,9 +3,9 @@
 //! If Chromium is installed, it opens the page of a search until the search ends. Otherwise this part is skipped, with
 //! a message.
 
-use super::page::{browser, opened};
-use super::served::{PageResponse, requested};
-use super::{Folder, Ran};
+use super::page_server::{PageResponse, send_request};
+use super::report_page::{browser, read_page_title};
+use super::{CommandOutput, Folder};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,11 +13,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-/// Counts further than anybody waits.
+/// Counts longer than any test runs.
 const COUNT: &str = "int x; int y; process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
     a -> a { guard y < 30000; effect y = y + 1; }; } system async;";
 
-/// The states of `COUNT` in the first levels.
+/// A check of `COUNT` that stops in the first levels.
 const STOPPED: [&str; 9] = [
     "check",
     "count.dve",
@@ -37,20 +37,20 @@ pub(super) fn stopped() -> Folder {
 }
 
 impl Folder {
-    /// What `watch` shows where it is not on a terminal.
+    /// The output of `watch` without a terminal.
     #[track_caller]
-    fn watched(&self, dirs: &[&str]) -> String {
-        let ran = self.run(&[&["watch"], dirs].concat());
-        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        ran.out
+    fn watch_output(&self, dirs: &[&str]) -> String {
+        let output = self.run(&[&["watch"], dirs].concat());
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        output.out
     }
 
     fn status(&self) -> Value {
         serde_json::from_slice(&std::fs::read(self.path("d/status.json")).unwrap()).unwrap()
     }
 
-    /// Leaves what a sitting would have that came to this.
-    fn came_to(&self, verdict: Value, error: Option<&str>) {
+    /// Changes the directory as a session with this verdict does.
+    fn write_ended_status(&self, verdict: Value, error: Option<&str>) {
         let mut status = self.status();
         status["verdict"] = verdict;
         self.write("d/status.json", &status.to_string());
@@ -61,22 +61,23 @@ impl Folder {
         self.write("d/events.jsonl", &events);
     }
 
-    /// `watch` with a page, and where that is.
-    pub(super) fn serving(&self, dirs: &[&str]) -> (Child, String) {
-        self.served(&[&["watch", "--listen", "0"], dirs].concat())
+    /// Starts `watch` with a page. Returns it and its address.
+    pub(super) fn start_watch_server(&self, dirs: &[&str]) -> (Child, String) {
+        self.start_server(&[&["watch", "--listen", "0"], dirs].concat())
     }
 }
 
-/// The answer to a request: its status, its head, and its text.
-fn asked(address: &str, line: &str, host: &str) -> (u16, String, String) {
-    let PageResponse { code, head, text } = requested(address, line, &format!("Host: {host}\r\n"));
+/// The response to a request: its status, its head, and its text.
+fn request_page(address: &str, line: &str, host: &str) -> (u16, String, String) {
+    let PageResponse { code, head, text } =
+        send_request(address, line, &format!("Host: {host}\r\n"));
     (code, head, text)
 }
 
 #[test]
-fn whatever_became_of_a_search_is_said() {
+fn watch_reports_a_search_in_any_condition() {
     let folder = stopped();
-    let text = folder.watched(&["d"]);
+    let text = folder.watch_output(&["d"]);
     let (first, rest) = text.split_once('\n').unwrap();
     assert_eq!(first, "count.dve: stopped at a checkpoint; `spillway resume d` resumes it");
     for part in [
@@ -89,18 +90,19 @@ fn whatever_became_of_a_search_is_said() {
     ] {
         assert!(rest.contains(part), "{part}: {text}");
     }
-    // Levels that were searched in one moment share a row. Which do depends on the clock; the last row has the last level.
+    // Levels that end in the same moment share a row, which depends on the clock. The last row ends with the last
+    // level.
     let last: Vec<&str> = text.lines().last().unwrap().split_whitespace().collect();
     let [levels, states, bar] = last[..] else { panic!("{text}") };
     assert_eq!(levels.rsplit('-').next(), Some("44"), "{text}");
     assert!(states.parse().is_ok_and(|it: u32| (1..=45).contains(&it)), "{text}");
     assert!(bar.bytes().all(|it| it == b'#'), "{text}");
-    let told = ["levels are still growing", "too few levels"];
+    let messages = ["levels are still growing", "too few levels"];
     assert!(
-        told.iter().any(|it| text.contains(&format!("  in all   no estimate yet: {it}\n"))),
+        messages.iter().any(|it| text.contains(&format!("  in all   no estimate yet: {it}\n"))),
         "{text}"
     );
-    // What is told in `status.json` is what its schema says.
+    // `status.json` conforms to its schema.
     let root = env!("CARGO_MANIFEST_DIR");
     let schema = std::fs::read_to_string(format!("{root}/docs/schema/status.json")).unwrap();
     let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
@@ -110,8 +112,8 @@ fn whatever_became_of_a_search_is_said() {
     assert!(!text.contains("last activity"), "{text}");
     assert!(folder.run(&["status", "d"]).out.starts_with("stopped "), "{text}");
 
-    folder.came_to(Value::Null, None);
-    let text = folder.watched(&["d"]);
+    folder.write_ended_status(Value::Null, None);
+    let text = folder.watch_output(&["d"]);
     assert!(text.contains("  last activity  ") && text.contains(" ago, "), "{text}");
     assert!(folder.run(&["status", "d"]).out.starts_with("killed; last checkpoint "), "{text}");
     assert!(
@@ -120,46 +122,48 @@ fn whatever_became_of_a_search_is_said() {
         ),
         "{text}"
     );
-    folder.came_to("failed".into(), Some("the disk is full"));
-    let text = folder.watched(&["d"]);
+    folder.write_ended_status("failed".into(), Some("the disk is full"));
+    let text = folder.watch_output(&["d"]);
     assert!(
         text.starts_with("count.dve: failed: the disk is full; `spillway resume d` resumes it\n"),
         "{text}"
     );
-    folder.came_to("failed".into(), None);
+    folder.write_ended_status("failed".into(), None);
     assert!(
-        folder.watched(&["d"]).starts_with("count.dve: failed; `spillway resume d` resumes it\n")
+        folder
+            .watch_output(&["d"])
+            .starts_with("count.dve: failed; `spillway resume d` resumes it\n")
     );
     folder.write("d/status.json", "{\"version\": 1, \"at\"");
-    assert!(folder.watched(&["d"]).starts_with("count.dve: not running; `spillway"));
+    assert!(folder.watch_output(&["d"]).starts_with("count.dve: not running; `spillway"));
     let (job, manifest) = (folder.path("d/job"), folder.path("d/manifest"));
     std::fs::remove_file(manifest).unwrap();
-    let text = folder.watched(&["d"]);
+    let text = folder.watch_output(&["d"]);
     let begins = "`spillway resume d` starts again,\n           since there is no checkpoint\n  found    nothing yet\n";
     assert!(text.starts_with(&format!("count.dve: not running; {begins}")), "{text}");
     assert!(text.contains("  checkpoint  none yet\n"), "{text}");
     std::fs::write(job, "dear reader").unwrap();
-    let text = folder.watched(&["d"]);
+    let text = folder.watch_output(&["d"]);
     assert!(text.starts_with("d: nothing to show: "), "{text}");
 }
 
 #[test]
-fn searches_that_have_ended_are_told_one_below_the_other() {
+fn watch_lists_several_ended_searches() {
     let folder = Folder::with("count.dve", &COUNT.replace("30000", "9"));
     folder.write("bad.dve", "byte x; process P { state a; init a; assert a: x < 2; trans a -> a { guard x < 3; effect x = x + 1; }; } system async;");
     assert_eq!(folder.run(&["check", "count.dve", "--no-deadlock", "--dir", "good"]).code, 0);
     assert_eq!(folder.run(&["check", "bad.dve", "--dir", "bad"]).code, 1);
-    let text = folder.watched(&["good", "bad"]);
+    let text = folder.watch_output(&["good", "bad"]);
     let verified = "count.dve: verified: every reachable state was visited";
     assert!(text.starts_with(verified), "{text}");
     let violated =
         "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:48; `spillway trace bad` shows it\n";
     assert!(text.contains(violated), "{text}");
     assert!(!text.contains("  in all ") && !text.contains("  checkpoint  "), "{text}");
-    let refused = |args: &[&str], said: &str| {
-        let Ran { code, out, err } = folder.run(args);
+    let refused = |args: &[&str], message: &str| {
+        let CommandOutput { code, out, err } = folder.run(args);
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
-        assert!(err.contains(said), "{err}");
+        assert!(err.contains(message), "{err}");
     };
     refused(&["watch", "absent"], "error: there is no search directory absent\n");
     refused(&["watch"], "error: no search is running in ");
@@ -173,9 +177,9 @@ fn searches_that_have_ended_are_told_one_below_the_other() {
     );
 }
 
-/// The verdict of a search, and the word for what it is doing, are the same in all commands.
+/// All commands report the same verdict and condition of a search.
 #[test]
-fn a_search_that_has_ended_is_told_as_the_command_that_searched_told_it() {
+fn watch_and_status_repeat_the_verdict_of_check() {
     let folder = Folder::with("count.dve", &COUNT.replace("30000", "9"));
     folder.write("asks.pml", "byte x; active proctype P() { do :: x < 3 -> x++ :: else -> break od } ltl p { <> (x == 3) }");
     folder.write("low.m", "var x: 0..9; startstate begin x := 0; end; rule x < 9 ==> begin x := x + 1; end; invariant \"low\" x < 5;");
@@ -202,9 +206,9 @@ fn a_search_that_has_ended_is_told_as_the_command_that_searched_told_it() {
         let (first, rest) = status.split_once('\n').unwrap();
         assert!(first.starts_with("ended") && first.ends_with(':'), "{status}");
         assert_eq!(verdict(rest), verdict(&checked.out));
-        let text = folder.watched(&[&dir]);
-        let told = verdict(&text).replace(&format!("; `spillway trace {dir}` shows it"), "");
-        assert_eq!(told, verdict(&checked.out), "{text}");
+        let text = folder.watch_output(&[&dir]);
+        let repeated = verdict(&text).replace(&format!("; `spillway trace {dir}` shows it"), "");
+        assert_eq!(repeated, verdict(&checked.out), "{text}");
         for word in ["expanded", "last activity", "settling", "memory"] {
             assert!(!text.contains(word), "{word}: {text}");
         }
@@ -215,14 +219,14 @@ fn a_search_that_has_ended_is_told_as_the_command_that_searched_told_it() {
     }
 }
 
-/// Also one about runs that had to go to the disk.
+/// The same for a liveness check on disk.
 #[test]
-fn a_verdict_about_runs_is_told_by_status() {
+fn status_and_watch_report_liveness_verdicts() {
     let folder = Folder::with("count.dve", &COUNT.replace("30000", "20"));
-    for (formula, said) in
+    for (formula, message) in
         [("<> (x == 20)", "verified: every run"), ("<> (x == 21)", "VIOLATED: a run")]
     {
-        let dir = said.split(':').next().unwrap();
+        let dir = message.split(':').next().unwrap();
         let check = ["check", "count.dve", "--ltl", formula, "--reduce", "none", "--dir", dir];
         assert_eq!(folder.run(&[&check[..], &["--max-states", "9"]].concat()).code, 3);
         let text = folder.run(&["status", dir]).out;
@@ -230,24 +234,24 @@ fn a_verdict_about_runs_is_told_by_status() {
         folder.run(&["resume", dir, "--no-trace"]);
         for command in ["status", "watch"] {
             let text = folder.run(&[command, dir]).out;
-            assert!(text.contains(&format!("count.dve: {said}")), "{command}: {text}");
+            assert!(text.contains(&format!("count.dve: {message}")), "{command}: {text}");
         }
     }
 }
 
-/// Levels like a bell, of which the first half has been searched, at a thousand states a second.
+/// Bell-shaped levels, the first half of which is explored, at a thousand states a second.
 #[test]
-fn what_is_yet_to_come_is_estimated() {
+fn watch_estimates_the_remaining_search() {
     let folder = Folder::with("count.dve", COUNT);
     let stopped = [&STOPPED[..], &["--disk-limit", "2MiB"]].concat();
     assert_eq!(folder.run(&stopped).code, 3);
     let bell = |it: u32| (1e4 * (-(f64::from(it) - 40.0).powi(2) / 300.0).exp()) as u64 + 1;
     let levels = |until: u32, of: &dyn Fn(u32) -> u64| {
-        let told = (0..until).map(|at| {
+        let events = (0..until).map(|at| {
             let (states, transitions) = (of(at), 3 * of(at));
             json!({ "event": "levels", "first": at, "last": at, "states": states, "transitions": transitions })
         });
-        folder.write("d/events.jsonl", &told.map(|it| format!("{it}\n")).collect::<String>());
+        folder.write("d/events.jsonl", &events.map(|it| format!("{it}\n")).collect::<String>());
         let mut status = folder.status();
         let states: u64 = (0..=until).map(of).sum();
         (status["rate"], status["verdict"]) = (json!(1000.0), Value::Null);
@@ -255,7 +259,7 @@ fn what_is_yet_to_come_is_estimated() {
         (status["now"]["frontier"], status["now"]["expanded"]) = (json!(of(until)), json!(0));
         status["now"]["disk"] = json!(10 * states);
         folder.write("d/status.json", &status.to_string());
-        folder.watched(&["d"])
+        folder.watch_output(&["d"])
     };
     let text = levels(35, &bell);
     for part in [
@@ -266,18 +270,18 @@ fn what_is_yet_to_come_is_estimated() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // As if it were running.
+    // A held lock makes the search count as running.
     let disk = spill::RealDisk::open(folder.path("d")).unwrap();
     disk.lock().unwrap();
-    let text = folder.watched(&["d"]);
-    let told = "  disk full  in about 1 min, before the search ends;\n           space can be freed until then\n";
-    assert!(text.contains(told), "{text}");
+    let text = folder.watch_output(&["d"]);
+    let message = "  disk full  in about 1 min, before the search ends;\n           space can be freed until then\n";
+    assert!(text.contains(message), "{text}");
     drop(disk);
     let json = folder.run(&["status", "d", "--json"]).out;
     let json: Value = serde_json::from_str(&json).unwrap();
     let about = json["estimate"]["states"]["about"].as_f64().unwrap();
     assert!((306_000.0..308_000.0).contains(&about), "{json}");
-    // Fast for long, and then all at once not any more: that can be the end, or a bend.
+    // Fast growth that stops suddenly can be the end, or a bend.
     let bent = |at: u32| {
         let (at, more) = (f64::from(at.min(29)), f64::from(at.saturating_sub(29)));
         (100.0 * (0.3 * at - 0.002 * at * at + 0.3 * (1.0 - 0.5_f64.powf(more))).exp()) as u64
@@ -291,15 +295,15 @@ fn what_is_yet_to_come_is_estimated() {
 }
 
 #[test]
-fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
+fn the_server_answers_its_pages_only() {
     let folder = stopped();
-    let (mut child, address) = folder.serving(&["d"]);
+    let (mut child, address) = folder.start_watch_server(&["d"]);
     let (_, port) = address.split_once(':').unwrap();
     let here = format!("localhost:{port}");
-    let (code, _, text) = asked(&address, "GET /", &here);
+    let (code, _, text) = request_page(&address, "GET /", &here);
     let moved = "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/1\">";
     assert_eq!((code, text.as_str()), (200, moved));
-    let (code, head, page) = asked(&address, "GET /1", &here);
+    let (code, head, page) = request_page(&address, "GET /1", &here);
     assert!(
         code == 200 && head.contains("text/html; charset=utf-8") && head.contains("no-store"),
         "{head}"
@@ -314,9 +318,9 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    let (code, _, text) = asked(&address, "GET /1/live", &here);
+    let (code, _, text) = request_page(&address, "GET /1/live", &here);
     assert!(code == 200 && text.starts_with("<section id=\"live\" class=\"live open\""), "{text}");
-    for (line, host, expected, said) in [
+    for (line, host, expected, message) in [
         ("GET /2", here.as_str(), 404, "not found; / lists all searches\n"),
         ("GET /../job", &here, 404, "not found"),
         ("GET /1/job", &here, 404, "not found"),
@@ -326,18 +330,18 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
         ("POST /1", &here, 405, "only GET and HEAD are supported\n"),
         ("GET /1", "example.org", 403, "only requests from this machine are answered\n"),
     ] {
-        let (code, _, text) = asked(&address, line, host);
-        assert!(code == expected && text.contains(said), "{line}: {code} {text}");
+        let (code, _, text) = request_page(&address, line, host);
+        assert!(code == expected && text.contains(message), "{line}: {code} {text}");
     }
-    let (_, head, _) = asked(&address, "GET /2", &here);
+    let (_, head, _) = request_page(&address, "GET /2", &here);
     assert!(head.contains("text/plain; charset=utf-8"), "{head}");
-    let ran = folder.run(&["watch", "d", "--listen", port]);
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert!(ran.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")));
-    assert!(ran.err.ends_with("help: try another port, or 0 for any free port\n"));
-    // The search may be damaged meanwhile.
+    let output = folder.run(&["watch", "d", "--listen", port]);
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
+    assert!(output.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")));
+    assert!(output.err.ends_with("help: try another port, or 0 for any free port\n"));
+    // The directory may be damaged meanwhile.
     folder.write("d/manifest", "dear reader");
-    let (code, _, page) = asked(&address, "GET /1", &here);
+    let (code, _, page) = request_page(&address, "GET /1", &here);
     assert!(code == 200 && page.contains("<p class=\"now\">nothing to show: "), "{page}");
     assert!(page.contains("the search directory cannot be read; the verdict is unknown"));
     child.kill().unwrap();
@@ -345,7 +349,7 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
 }
 
 #[test]
-fn several_searches_have_a_page_together() {
+fn several_searches_share_a_list_page() {
     let folder = stopped();
     folder.write("<b>.dve", &COUNT.replace("30000", "9"));
     assert_eq!(folder.run(&["check", "<b>.dve", "--no-deadlock", "--dir", "e"]).code, 0);
@@ -356,12 +360,12 @@ fn several_searches_have_a_page_together() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap()).lines().take(2);
-    let said: Vec<String> = said.map(Result::unwrap).collect();
-    assert_eq!(said[1], "note: everyone with access to this machine can read the models");
-    let port = said[0].split(':').nth(2).unwrap().split('/').next().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().take(2);
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(lines[1], "note: everyone with access to this machine can read the models");
+    let port = lines[0].split(':').nth(2).unwrap().split('/').next().unwrap();
     let address = format!("127.0.0.1:{port}");
-    let (code, _, page) = asked(&address, "GET /", "any.name");
+    let (code, _, page) = request_page(&address, "GET /", "any.name");
     assert_eq!(code, 200);
     for part in [
         "<title>spillway watch</title>",
@@ -376,7 +380,7 @@ fn several_searches_have_a_page_together() {
     child.wait().unwrap();
 }
 
-/// Says in the title what is seen when the search has ended and its watch is gone.
+/// Writes the content of the page into its title until the server has ended.
 const PROBE: &str = "<script>
 const errors = [], seen = [];
 addEventListener('error', (it) => errors.push(it.message));
@@ -389,28 +393,28 @@ setInterval(() => {
 }, 50);
 </script>";
 
-/// A page that is left open sees its search run, end, and nobody answer any more.
+/// An open page shows its search stopped, then ended, and then that the server does not answer.
 #[test]
-fn a_page_that_is_left_open_sees_the_search_end() {
+fn an_open_page_shows_the_end_of_the_search() {
     let Some(browser) = browser() else {
         return eprintln!("left out: there is no Chromium to open the page with");
     };
     let folder = stopped();
-    // Between the browser and `watch`, so that the page has eyes in it, and something happens when it asks.
+    // A proxy between the browser and `watch` adds a probe to the page, and changes the search between requests.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let ours = listener.local_addr().unwrap().to_string();
-    let (mut child, address) = folder.serving(&["d"]);
+    let browser_address = listener.local_addr().unwrap().to_string();
+    let (mut child, address) = folder.start_watch_server(&["d"]);
     let (looks, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
     let pass_on = |mut stream: TcpStream| {
         let mut line = String::new();
         let mut asking = BufReader::new(stream.try_clone().unwrap());
-        // A browser may connect and ask nothing.
+        // A browser may connect without a request.
         if asking.read_line(&mut line).unwrap_or(0) == 0 {
             return;
         }
         let path = line.split(' ').nth(1).unwrap().to_owned();
         let look = if path == "/1/live" { looks.fetch_add(1, Relaxed) } else { 0 };
-        // The search goes on meanwhile, and finds something; later the watch ends.
+        // The search ends with a violation; later the server ends.
         if look == 2 {
             std::fs::remove_dir_all(folder.path("d")).unwrap();
             folder.write("count.dve", &COUNT.replace("init a;", "init a; assert a: x < 3;"));
@@ -420,7 +424,7 @@ fn a_page_that_is_left_open_sees_the_search_end() {
         if look > 9 {
             return;
         }
-        let (_, head, mut text) = asked(&address, &format!("GET {path}"), &address);
+        let (_, head, mut text) = request_page(&address, &format!("GET {path}"), &address);
         text = text.replacen("<style>", &format!("{PROBE}<style>"), 1);
         let kind = head.lines().find(|it| it.starts_with("Content-Type")).unwrap();
         let head = format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}", text.len());
@@ -435,19 +439,20 @@ fn a_page_that_is_left_open_sees_the_search_end() {
                 scope.spawn(|| pass_on(stream.unwrap()));
             }
         });
-        let told = opened(browser, &folder, &format!("http://{ours}/1"), 20_000);
+        let title =
+            read_page_title(browser, &folder, &format!("http://{browser_address}/1"), 20_000);
         is_over.store(true, Relaxed);
-        drop(TcpStream::connect(&ours));
-        assert_eq!(told["errors"], json!([]));
-        let seen = told["seen"].as_array().unwrap();
+        drop(TcpStream::connect(&browser_address));
+        assert_eq!(title["errors"], json!([]));
+        let seen = title["seen"].as_array().unwrap();
         let has = |at: usize, part: &str| {
             seen.iter().any(|it| it[at].as_str().is_some_and(|it| it.contains(part)))
         };
-        assert!(has(0, "stopped at a checkpoint") && has(1, "incomplete"), "{told}");
-        assert!(has(0, "VIOLATED: ") && has(1, "VIOLATED: assert"), "{told}");
+        assert!(has(0, "stopped at a checkpoint") && has(1, "incomplete"), "{title}");
+        assert!(has(0, "VIOLATED: ") && has(1, "VIOLATED: assert"), "{title}");
         let last = seen.last().unwrap();
-        assert_eq!(last[2], true, "the counterexample is there: {told}");
-        assert!(has(3, "Nobody answers any more; this is how it was at "), "{told}");
+        assert_eq!(last[2], true, "the counterexample is there: {title}");
+        assert!(has(3, "Nobody answers any more; this is how it was at "), "{title}");
     });
     child.kill().unwrap();
     child.wait().unwrap();

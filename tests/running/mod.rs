@@ -5,7 +5,7 @@ mod tasks;
 mod walks;
 mod watching;
 
-use super::{Bench, GRID, Ran};
+use super::{Bench, CommandOutput, GRID};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// With more levels than are searched in a day, of one state each.
+/// More levels than a day of searching visits, of one state each.
 const ENDLESS: &str = "int x; int y;
 process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
   a -> a { guard x == 30000 and y < 30000; effect x = 0, y = y + 1; }; }
 system async;
 ";
 
-/// Nothing that is waited for takes longer.
+/// No wait takes longer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn signal(child: &Child, name: &str) {
@@ -29,38 +29,39 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// A terminal: the side of whoever looks at it, and the side of a command.
+/// A pseudoterminal: the side of the observer, and the side of a command.
 fn terminal() -> (File, File) {
-    let (mut ours, mut theirs) = (-1, -1);
+    let (mut controller, mut device) = (-1, -1);
     let null = std::ptr::null_mut();
-    // SAFETY: the two numbers are written, and nothing else is given.
-    let made = unsafe { libc::openpty(&mut ours, &mut theirs, null, null.cast(), null.cast()) };
+    // SAFETY: `openpty` writes the two numbers, and gets null pointers otherwise.
+    let made =
+        unsafe { libc::openpty(&mut controller, &mut device, null, null.cast(), null.cast()) };
     assert_eq!(made, 0);
-    // SAFETY: both were opened just now, and belong to nobody else.
-    unsafe { (File::from_raw_fd(ours), File::from_raw_fd(theirs)) }
+    // SAFETY: `openpty` has just opened both, and nothing else owns them.
+    unsafe { (File::from_raw_fd(controller), File::from_raw_fd(device)) }
 }
 
 fn resize(terminal: &File, columns: u16) {
     let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the request reads a size, and that is one.
-    let told = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &size) };
-    assert_eq!(told, 0);
+    // SAFETY: the request reads a `winsize`, and `size` is one.
+    let result = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &size) };
+    assert_eq!(result, 0);
 }
 
-/// What a command drew on a terminal.
-struct Drawn {
+/// The output of a command on a terminal.
+struct TerminalOutput {
     terminal: File,
     text: String,
 }
 
-impl Drawn {
-    /// Waits for a line that is drawn after this and is one.
+impl TerminalOutput {
+    /// Waits for a new line with a property.
     fn wait_for(&mut self, is_one: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         let from = self.text.len();
         loop {
             let mut lines: Vec<&str> = self.text[from..].split("\r").collect();
-            // It may not be whole yet.
+            // The last line may be incomplete.
             lines.pop();
             let lines = lines.into_iter().map(|line| line.trim_start_matches("\x1b[J").trim());
             if let Some(line) = lines.into_iter().find(|line| is_one(line)) {
@@ -75,60 +76,60 @@ impl Drawn {
 }
 
 #[test]
-fn the_line_on_a_terminal_fits_it_also_when_it_is_resized() {
+fn the_progress_line_fits_a_resized_terminal() {
     let bench = Bench::new();
     let model = bench.write("m.dve", ENDLESS);
-    let (ours, theirs) = terminal();
-    resize(&ours, 120);
+    let (controller, device) = terminal();
+    resize(&controller, 120);
     let mut command = bench.command(&["check", &model, "--memory", "64MiB", "--threads", "1"]);
-    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(Stdio::from(theirs));
+    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(Stdio::from(device));
     let mut child = command.spawn().unwrap();
     drop(command);
-    let mut drawn = Drawn { terminal: ours, text: String::new() };
-    let is_whole = |line: &str| line.starts_with("0:0") && line.contains("/64 MiB");
-    let wide = drawn.wait_for(|line| is_whole(line) && line.contains("frontier 1  "));
+    let mut screen = TerminalOutput { terminal: controller, text: String::new() };
+    let is_complete = |line: &str| line.starts_with("0:0") && line.contains("/64 MiB");
+    let wide = screen.wait_for(|line| is_complete(line) && line.contains("frontier 1  "));
     assert!(wide.contains(" states  ") && wide.contains("  level "), "{wide}");
     assert!(wide.contains("/s  ") && wide.contains("  disk "), "{wide}");
-    let note = drawn.wait_for(|line| line.starts_with("note: "));
+    let note = screen.wait_for(|line| line.starts_with("note: "));
     let dir = bench.path("tmp").join(&bench.files("tmp")[0]).display().to_string();
     assert!(note.contains(&dir), "{note}");
-    // It is folded where the terminal has no room for all of it, but not within the command.
-    drawn.wait_for(|line| line.starts_with("0:0"));
-    assert!(drawn.text.contains(&format!("`spillway resume {dir}`")), "{}", drawn.text);
+    // The line is wrapped at the width of the terminal, but not within the command.
+    screen.wait_for(|line| line.starts_with("0:0"));
+    assert!(screen.text.contains(&format!("`spillway resume {dir}`")), "{}", screen.text);
     for columns in [40, 20, 100, 5] {
-        resize(&drawn.terminal, columns);
-        // One may have been begun before.
-        drawn.wait_for(|line| line.starts_with("0:0"));
-        drawn.wait_for(|line| line.starts_with("0:0"));
-        let from = drawn.text.len();
+        resize(&screen.terminal, columns);
+        // The line before may have the old width.
+        screen.wait_for(|line| line.starts_with("0:0"));
+        screen.wait_for(|line| line.starts_with("0:0"));
+        let from = screen.text.len();
         for _ in 0..3 {
-            drawn.wait_for(|line| line.starts_with("0:0"));
+            screen.wait_for(|line| line.starts_with("0:0"));
         }
-        let lines = drawn.text[from..].split("\r").map(|it| it.trim_start_matches("\x1b[J"));
+        let lines = screen.text[from..].split("\r").map(|it| it.trim_start_matches("\x1b[J"));
         for line in lines {
             assert!(line.len() <= usize::from(columns), "{columns}: {line:?}");
         }
     }
     signal(&child, "-TERM");
-    drawn.wait_for(|line| line.contains("stopped at a checkpoint"));
+    screen.wait_for(|line| line.contains("stopped at a checkpoint"));
     assert_eq!(child.wait().unwrap().code(), Some(3));
-    // The line is taken away before anything else is said.
-    let (_, end) = drawn.text.rsplit_once("0:0").unwrap();
+    // The progress line is erased before other output.
+    let (_, end) = screen.text.rsplit_once("0:0").unwrap();
     let (_, end) = end.split_once('\r').unwrap();
-    // The line may be drawn and taken away once more before the end.
-    let said = end.replace("\x1b[J", "").replace('\r', "");
-    let said = said.trim_start_matches("stopping at a checkpoint\n");
-    assert!(said.starts_with("stopped at a checkpoint"), "{end:?}");
+    // The progress line may be drawn and erased once more before the end.
+    let message = end.replace("\x1b[J", "").replace('\r', "");
+    let message = message.trim_start_matches("stopping at a checkpoint\n");
+    assert!(message.starts_with("stopped at a checkpoint"), "{end:?}");
 }
 
 #[test]
-fn a_log_gets_plain_lines_and_the_name_of_a_temporary_directory() {
+fn a_log_has_plain_lines_and_the_temporary_directory() {
     let bench = Bench::new();
     let model = bench.write("m.dve", ENDLESS);
     for json in [false, true] {
         let flags = ["--memory", "64MiB", "--threads", "1"];
-        let asked = if json { &["--json"][..] } else { &[] };
-        let mut command = bench.command(&[&["check", &model], &flags[..], asked].concat());
+        let json_flag = if json { &["--json"][..] } else { &[] };
+        let mut command = bench.command(&[&["check", &model], &flags[..], json_flag].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -146,12 +147,12 @@ fn a_log_gets_plain_lines_and_the_name_of_a_temporary_directory() {
         let kept = next();
         assert!(kept.contains("`spillway status --all --clean` removes"), "{kept}");
         assert!(lines.next().is_none());
-        let ran = Ran::from(child.wait_with_output().unwrap());
-        assert_eq!(ran.code, 3);
+        let output = CommandOutput::from(child.wait_with_output().unwrap());
+        assert_eq!(output.code, 3);
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -161,8 +162,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 impl Bench {
-    /// Begins a search that does not end.
-    fn begun(&self, flags: &[&str]) -> Child {
+    /// Starts a search that does not end.
+    fn start_endless_search(&self, flags: &[&str]) -> Child {
         let model = self.write("m.dve", ENDLESS);
         let means = ["--memory", "64MiB", "--threads", "1"];
         let mut command = self.command(&[&["check", &model], &means[..], flags].concat());
@@ -170,22 +171,22 @@ impl Bench {
     }
 
     fn status(&self, dir: &str) -> Value {
-        let ran = self.run(&["status", dir, "--json"]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        ran.json()
+        let output = self.run(&["status", dir, "--json"]);
+        assert_eq!(output.code, 0, "{}", output.err);
+        output.json()
     }
 }
 
-fn killed(mut child: Child) {
+fn kill_search(mut child: Child) {
     signal(&child, "-KILL");
     assert_eq!(child.wait().unwrap().code(), None);
 }
 
-/// What is said of a command that is stopped before its search begins.
+/// The message of a command that is stopped before its search begins.
 const NOTHING_CHANGED: &str = "no search directory was changed; raise --max-time";
 
-/// What `status` tells beside the result.
-pub const GOING: [&str; 11] = [
+/// The members of `status --json` other than the result.
+pub const STATUS_MEMBERS: [&str; 11] = [
     "running",
     "state",
     "running_seconds",
@@ -200,9 +201,9 @@ pub const GOING: [&str; 11] = [
 ];
 
 #[test]
-fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
+fn status_reports_time_level_and_rate_of_a_running_search() {
     let bench = Bench::new();
-    let child = bench.begun(&["--dir", "d", "--reduce", "none"]);
+    let child = bench.start_endless_search(&["--dir", "d", "--reduce", "none"]);
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     let mut json = Value::Null;
     wait_until("a rate", || {
@@ -212,7 +213,9 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     assert_eq!(json["running"], true);
     assert_eq!(json["now"]["verdict"], Value::Null);
     assert!(json["now"]["now"]["states"].as_u64() >= json["states"].as_u64(), "{json}");
-    for key in GOING.into_iter().skip(2).filter(|it| !["now", "estimate", "config"].contains(it)) {
+    for key in
+        STATUS_MEMBERS.into_iter().skip(2).filter(|it| !["now", "estimate", "config"].contains(it))
+    {
         assert!(json[key].as_f64().is_some_and(|it| it >= 0.0), "{key}: {json}");
     }
     // Each level has one state.
@@ -228,19 +231,19 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     for words in ["  level ", " states, ", "/s, ", "frontier 1, "] {
         assert!(second.contains(words), "{text}");
     }
-    killed(child);
+    kill_search(child);
     let json = bench.status("d");
     assert_eq!((&json["running"], &json["running_seconds"]), (&false.into(), &Value::Null));
     assert!(json["sitting_states_per_second"].is_f64() && json["level"].is_u64());
     assert!(bench.run(&["status", "d"]).out.starts_with("killed; last checkpoint "));
     assert_eq!(bench.status("d")["state"], "killed");
-    // A sitting that is stopped before it begins changes nothing.
-    let ran = bench.run(&["resume", "d", "--max-time", "0s"]);
-    let said = "stopped before the search began, while ";
-    assert!(ran.code == 3 && ran.err.starts_with(said), "{}", ran.err);
-    assert!(ran.err.contains(NOTHING_CHANGED), "{}", ran.err);
+    // A session that is stopped before it begins does not change the directory.
+    let output = bench.run(&["resume", "d", "--max-time", "0s"]);
+    let message = "stopped before the search began, while ";
+    assert!(output.code == 3 && output.err.starts_with(message), "{}", output.err);
+    assert!(output.err.contains(NOTHING_CHANGED), "{}", output.err);
     assert_eq!(bench.status("d")["state"], "killed");
-    // What was searched before is not this sitting's, which searched one state.
+    // The rate counts only the states of this session, which is one.
     let states = json["states"].to_string();
     assert_eq!(bench.run(&["resume", "d", "--max-states", &states]).code, 3);
     let after = bench.status("d");
@@ -250,29 +253,30 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
 }
 
 #[test]
-fn a_search_goes_on_where_nothing_is_known_of_the_sitting_before() {
+fn a_search_resumes_without_a_readable_session_log() {
     let bench = Bench::new();
-    let child = bench.begun(&["--dir", "d"]);
+    let child = bench.start_endless_search(&["--dir", "d"]);
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     fs::write(bench.path("d/sitting"), "nonsense").unwrap();
     let json = bench.status("d");
     assert_eq!((&json["running"], &json["running_seconds"]), (&true.into(), &Value::Null));
     let text = bench.run(&["status", "d"]).out;
     assert!(text.starts_with("running\n  level ") && text.contains("\nlast checkpoint "), "{text}");
-    killed(child);
+    kill_search(child);
     assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
     assert_eq!(bench.status("d")["running"], false);
 }
 
 #[test]
-fn status_tells_of_a_search_about_runs_that_it_is_running() {
+fn status_reports_a_running_liveness_check() {
     let bench = Bench::new();
-    let child = bench.begun(&["--dir", "d", "--ltl", "[] (x == 0 -> <> y == 30001)"]);
+    let child =
+        bench.start_endless_search(&["--dir", "d", "--ltl", "[] (x == 0 -> <> y == 30001)"]);
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     let json = bench.status("d");
     assert_eq!((&json["running"], &json["stage"]), (&true.into(), &"reaching states".into()));
     assert!(
-        GOING
+        STATUS_MEMBERS
             .iter()
             .all(|key| !json[key].is_null()
                 || ["sitting_states_per_second", "estimate"].contains(key)),
@@ -280,12 +284,12 @@ fn status_tells_of_a_search_about_runs_that_it_is_running() {
     );
     let text = bench.run(&["status", "d"]).out;
     assert!(text.starts_with("running for 0:0") && text.contains("\n  level "), "{text}");
-    killed(child);
+    kill_search(child);
     assert_eq!(bench.status("d")["running"], false);
 }
 
-/// A copy of a directory without folders.
-fn copied(from: &Path, to: PathBuf) -> PathBuf {
+/// A copy of a directory without its folders.
+fn copy_directory(from: &Path, to: PathBuf) -> PathBuf {
     fs::create_dir(&to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -294,40 +298,40 @@ fn copied(from: &Path, to: PathBuf) -> PathBuf {
     to
 }
 
-fn told<'j>(all: &'j Value, dir: &Path) -> Option<&'j Value> {
+fn directory_entry<'j>(all: &'j Value, dir: &Path) -> Option<&'j Value> {
     let searches = all["searches"].as_array().unwrap();
     searches.iter().find(|it| it["dir"] == dir.to_str().unwrap())
 }
 
 #[test]
-fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_request() {
+fn status_lists_temporary_directories_and_removes_stale_ones() {
     let bench = Bench::new();
     let all = |flags: &[&str]| bench.run(&[&["status", "--all"], flags].concat());
     assert_eq!(bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]).code, 3);
     let tmp = bench.path("tmp");
     let stale = tmp.join(&bench.files("tmp")[0]);
-    let child = bench.begun(&[]);
+    let child = bench.start_endless_search(&[]);
     let mut running = PathBuf::new();
     wait_until("a second search", || {
         let mut made = bench.files("tmp").into_iter().map(|name| tmp.join(name));
         running = made.find(|it| *it != stale).unwrap_or_default();
         running.join("manifest").exists()
     });
-    // With a search for something shorter in it, and what a kill may leave.
-    let deep = copied(&stale, tmp.join("spillway-deep"));
-    copied(&stale, deep.join("shorter"));
+    // A directory with a search for a shorter counterexample, and a file that a kill may leave.
+    let deep = copy_directory(&stale, tmp.join("spillway-deep"));
+    copy_directory(&stale, deep.join("shorter"));
     fs::write(deep.join("manifest.new"), "").unwrap();
-    let other_version = copied(&stale, tmp.join("spillway-other"));
+    let other_version = copy_directory(&stale, tmp.join("spillway-other"));
     let format = spillway::search::checkpoint::FORMAT;
     let newer = spill::PayloadFormat { version: format.version + 1, ..format };
     let disk = spill::RealDisk::open(&other_version).unwrap();
     spill::commit(&disk, "job", newer, b"whatever").unwrap();
-    let damaged = copied(&stale, tmp.join("spillway-damaged"));
+    let damaged = copy_directory(&stale, tmp.join("spillway-damaged"));
     fs::write(damaged.join("job"), "dear reader").unwrap();
-    let foreign = copied(&stale, tmp.join("spillway-foreign"));
+    let foreign = copy_directory(&stale, tmp.join("spillway-foreign"));
     fs::write(foreign.join("letter.txt"), "dear reader").unwrap();
-    // None of these is a search, or where one is made.
-    let elsewhere = copied(&stale, tmp.join("elsewhere"));
+    // These are not search directories, or not in the place of temporary ones.
+    let elsewhere = copy_directory(&stale, tmp.join("elsewhere"));
     let linked = tmp.join("spillway-linked");
     std::os::unix::fs::symlink(&elsewhere, &linked).unwrap();
     fs::create_dir(tmp.join("spillway-empty")).unwrap();
@@ -344,13 +348,13 @@ fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_reques
         (&damaged, false, Value::Null),
         (&foreign, false, Value::from("model.dve")),
     ] {
-        let search = told(&listed, dir).unwrap();
+        let search = directory_entry(&listed, dir).unwrap();
         assert_eq!((&search["running"], &search["model"]), (&is_running.into(), &model));
         assert_eq!(search["problem"].is_string(), model.is_null(), "{search}");
         assert!(search["bytes"].as_u64().unwrap() > 0 && search["removed"] == false, "{search}");
         assert!(search["age_seconds"].is_f64() && search["checkpoint_seconds_ago"].is_f64());
     }
-    let bytes = |dir| told(&listed, dir).unwrap()["bytes"].as_u64().unwrap();
+    let bytes = |dir| directory_entry(&listed, dir).unwrap()["bytes"].as_u64().unwrap();
     assert_eq!(bytes(&deep), 2 * bytes(&stale));
     let text = all(&[]);
     assert_eq!((text.code, text.err.as_str()), (0, ""));
@@ -373,33 +377,34 @@ fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_reques
     for gone in [&stale, &deep, &other_version] {
         assert!(!gone.exists(), "{}", gone.display());
     }
-    let left = [&running, &damaged, &foreign, &elsewhere, &linked];
-    assert!(left.iter().all(|dir| dir.join("manifest").exists() && dir.join("job").exists()));
+    let remaining = [&running, &damaged, &foreign, &elsewhere, &linked];
+    assert!(remaining.iter().all(|dir| dir.join("manifest").exists() && dir.join("job").exists()));
     assert!(foreign.join("letter.txt").exists() && tmp.join("spillway-empty").exists());
 
-    // Once it is killed it is stale, too.
+    // A killed search is stale, too.
     fs::remove_file(foreign.join("letter.txt")).unwrap();
-    killed(child);
+    kill_search(child);
     let removed = all(&["--remove-stale", "--json"]).json();
-    assert_eq!(told(&removed, &running).unwrap()["removed"], true);
-    assert_eq!(told(&removed, &foreign).unwrap()["removed"], true);
-    assert_eq!(told(&removed, &damaged).unwrap()["removed"], false);
+    assert_eq!(directory_entry(&removed, &running).unwrap()["removed"], true);
+    assert_eq!(directory_entry(&removed, &foreign).unwrap()["removed"], true);
+    assert_eq!(directory_entry(&removed, &damaged).unwrap()["removed"], false);
     assert!(!running.exists() && !foreign.exists() && damaged.exists());
 }
 
 #[test]
-fn a_search_that_cannot_be_removed_is_told_and_wrong_flags_are_refused() {
+fn wrong_flags_of_status_are_rejected() {
     let bench = Bench::new();
     let none = bench.run(&["status", "--all"]);
-    let said = format!("no searches in {}\n", bench.path("tmp").display());
-    assert_eq!((none.code, none.out), (0, said));
+    let message = format!("no searches in {}\n", bench.path("tmp").display());
+    assert_eq!((none.code, none.out), (0, message));
     let empty = bench.run(&["status", "--all", "--json"]).json();
     assert_eq!(empty["searches"], Value::Array(Vec::new()));
-    bench.run(&["status"]).refused(2, &["<DIR"]);
-    bench.run(&["status", "d", "--all"]).refused(2, &["cannot be used with"]);
-    bench.run(&["status", "d", "--remove-stale"]).refused(2, &["cannot be used with"]);
-    bench.run(&["status", "--remove-stale"]).refused(2, &["--all"]);
+    bench.run(&["status"]).assert_rejected(2, &["<DIR"]);
+    bench.run(&["status", "d", "--all"]).assert_rejected(2, &["cannot be used with"]);
+    bench.run(&["status", "d", "--remove-stale"]).assert_rejected(2, &["cannot be used with"]);
+    bench.run(&["status", "--remove-stale"]).assert_rejected(2, &["--all"]);
     let mut command = bench.command(&["status", "--all"]);
-    let nowhere = Ran::from(command.env("TMPDIR", bench.path("nowhere")).output().unwrap());
-    nowhere.refused(2, &["nowhere", "No such file"]);
+    let nowhere =
+        CommandOutput::from(command.env("TMPDIR", bench.path("nowhere")).output().unwrap());
+    nowhere.assert_rejected(2, &["nowhere", "No such file"]);
 }

@@ -1,11 +1,11 @@
-//! A sweep that a signal ends.
+//! A sweep interrupted by a signal.
 
 use super::{ENDLESS, signal, wait_until};
-use crate::{Bench, Ran};
+use crate::{Bench, CommandOutput};
 use std::process::Stdio;
 
 #[test]
-fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
+fn an_interrupted_sweep_prints_its_rows_and_resumes() {
     let bench = Bench::new();
     let text = ENDLESS.replace("int x;", "const int N = 3; int x;").replace("y < 30000", "y < N");
     let model =
@@ -17,11 +17,11 @@ fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a checkpoint", || bench.path("s/N=30000/manifest").exists());
     signal(&child, "-TERM");
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{}", ran.out);
-    let lines: Vec<&str> = ran.out.lines().collect();
-    assert!(lines[1].starts_with("2      verified "), "{}", ran.out);
-    assert!(lines[2].starts_with("30000  stopped "), "{}", ran.out);
+    let output = CommandOutput::from(child.wait_with_output().unwrap());
+    assert_eq!((output.code, output.err.as_str()), (3, ""), "{}", output.out);
+    let lines: Vec<&str> = output.out.lines().collect();
+    assert!(lines[1].starts_with("2      verified "), "{}", output.out);
+    assert!(lines[2].starts_with("30000  stopped "), "{}", output.out);
     assert_eq!(
         lines[3..],
         [
@@ -29,19 +29,19 @@ fn a_signal_ends_a_sweep_with_the_rows_so_far_and_it_can_be_continued() {
             "  left     1 row not checked: a signal ended the sweep",
         ]
     );
-    // The row was stopped at a checkpoint, and no process searches on.
+    // The row was stopped at a checkpoint, and no process continues it.
     assert_eq!(bench.status("s/N=30000")["running"], false);
     let before = bench.status("s/N=30000")["states"].as_u64().unwrap();
     let more = (before + 1000).to_string();
-    let ran = bench.run(&[&args[..], &["--max-states", &more, "--json"]].concat());
-    let told = ran.json();
-    assert_eq!(ran.code, 3);
-    let rows = told["rows"].as_array().unwrap();
+    let output = bench.run(&[&args[..], &["--max-states", &more, "--json"]].concat());
+    let result = output.json();
+    assert_eq!(output.code, 3);
+    let rows = result["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|it| it["reused"].as_bool().unwrap()).collect::<Vec<_>>(),
         [true, false, false]
     );
     assert_eq!(rows[1]["stopped_by"], "limit");
-    assert!(rows[1]["states"].as_u64().unwrap() >= before + 1000, "{told}");
+    assert!(rows[1]["states"].as_u64().unwrap() >= before + 1000, "{result}");
     assert_eq!(rows[2]["verdict"], "verified");
 }

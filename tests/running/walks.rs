@@ -1,4 +1,4 @@
-//! A walk by hand whose command a signal ends.
+//! An interactive walk whose command is interrupted by a signal.
 
 use super::{ENDLESS, signal};
 use crate::Bench;
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
 #[test]
-fn a_signal_ends_a_command_of_a_walk_and_the_prompt_returns() {
+fn a_signal_interrupts_a_command_of_an_interactive_walk() {
     let bench = Bench::new();
     let model = bench.write("m.dve", ENDLESS);
     for (command, says) in [
@@ -29,7 +29,7 @@ fn a_signal_ends_a_command_of_a_walk_and_the_prompt_returns() {
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         assert_eq!(walk.wait().unwrap().code(), Some(0), "{rest}");
-        let told = rest.lines().position(|it| it.starts_with(says));
-        assert!(told.is_some() && rest.contains("       depth "), "{rest}");
+        let position = rest.lines().position(|it| it.starts_with(says));
+        assert!(position.is_some() && rest.contains("       depth "), "{rest}");
     }
 }

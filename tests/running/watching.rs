@@ -8,9 +8,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 #[test]
-fn a_running_search_is_seen_and_what_became_of_it() {
+fn watch_shows_a_running_search_and_its_end() {
     let bench = Bench::new();
-    let search = bench.begun(&["--dir", "d"]);
+    let search = bench.start_endless_search(&["--dir", "d"]);
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     wait_until("a rate", || bench.status("d")["now"]["rate"].is_f64());
     let text = bench.run(&["watch", "d"]).out;
@@ -22,9 +22,9 @@ fn a_running_search_is_seen_and_what_became_of_it() {
 
     let mut watch = bench.command(&["watch", "d", "--listen", "0"]);
     let mut watch = watch.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(watch.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    let address = said.strip_prefix("http://").and_then(|it| it.split('/').next()).unwrap();
+    let mut line = String::new();
+    BufReader::new(watch.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.strip_prefix("http://").and_then(|it| it.split('/').next()).unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let host = format!("Host: {address}\r\nConnection: close\r\n\r\n");
     write!(stream, "GET /1 HTTP/1.1\r\n{host}").unwrap();
@@ -35,10 +35,10 @@ fn a_running_search_is_seen_and_what_became_of_it() {
     watch.kill().unwrap();
     watch.wait().unwrap();
 
-    let (mut ours, theirs) = terminal();
-    resize(&ours, 60);
+    let (mut controller, device) = terminal();
+    resize(&controller, 60);
     let mut watch = bench.command(&["watch", "d"]);
-    watch.env("TERM", "xterm").stdout(Stdio::from(theirs)).stderr(Stdio::null());
+    watch.env("TERM", "xterm").stdout(Stdio::from(device)).stderr(Stdio::null());
     let mut child = watch.spawn().unwrap();
     drop(watch);
     let (mut text, begun) = (String::new(), Instant::now());
@@ -46,14 +46,14 @@ fn a_running_search_is_seen_and_what_became_of_it() {
         while !text.contains(words) {
             assert!(begun.elapsed() < PATIENCE, "{text}");
             let mut piece = [0; 4096];
-            let count = ours.read(&mut piece).unwrap();
+            let count = controller.read(&mut piece).unwrap();
             text += std::str::from_utf8(&piece[..count]).unwrap();
         }
     };
     wait_for("running for 0:0");
     wait_for("\x1b[J");
-    killed(search);
-    // It ends with what it watched.
+    kill_search(search);
+    // `watch` ends with the search.
     wait_for("killed, or the machine went down");
     wait_for("\x1b[J");
     assert_eq!(child.wait().unwrap().code(), Some(0));

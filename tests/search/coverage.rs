@@ -12,28 +12,28 @@ use spillway::session::TextModel;
 use spillway::source::SourceLocation;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Larger models are left to the runs over the corpus.
+/// Larger models are covered by the runs over the corpus.
 const STATES_MAX: usize = 4000;
 
-/// How often what stands at a place was taken.
-type ByPlace = BTreeMap<String, u64>;
+/// How often the statements at a place were executed.
+type PlaceCounts = BTreeMap<String, u64>;
 
-fn told(place: Option<SourceLocation>) -> String {
+fn place_text(place: Option<SourceLocation>) -> String {
     place.map_or(String::new(), |it| it.to_string())
 }
 
-/// By the steps of each state; nothing of a model with too many.
-fn by_steps(model: &TextModel) -> Option<ByPlace> {
+/// The counts from all transitions of each state. `None` for a model with too many states.
+fn enumerated_counts(model: &TextModel) -> Option<PlaceCounts> {
     let starts = model.interp.starts().into_iter().map(|it| it.outcome);
     let mut open: Vec<Vec<u8>> = starts.filter_map(successor).collect();
     let mut seen: BTreeSet<Vec<u8>> = open.iter().cloned().collect();
-    let mut taken = ByPlace::new();
+    let mut taken = PlaceCounts::new();
     while let Some(state) = open.pop() {
         for step in model.interp.steps(&state) {
             let spans = step.spans;
             let Some(next) = successor(step.outcome) else { continue };
             for span in spans {
-                *taken.entry(told(model.sources.place(span))).or_default() += 1;
+                *taken.entry(place_text(model.sources.place(span))).or_default() += 1;
             }
             if seen.insert(next.clone()) {
                 open.push(next);
@@ -53,7 +53,7 @@ fn successor(outcome: StepOutcome) -> Option<Vec<u8>> {
     }
 }
 
-fn covered(model: &TextModel, exec: ExecutionMode) -> Vec<ActionCoverage> {
+fn measured_coverage(model: &TextModel, exec: ExecutionMode) -> Vec<ActionCoverage> {
     let check = Check::of_text(model).reduce(spillway::reduce::ReductionConfig::none());
     check
         .keep_going()
@@ -65,33 +65,37 @@ fn covered(model: &TextModel, exec: ExecutionMode) -> Vec<ActionCoverage> {
         .unwrap()
 }
 
-fn by_place(covered: Vec<ActionCoverage>) -> ByPlace {
-    let mut taken = ByPlace::new();
-    for it in covered.into_iter().filter(|it| it.taken > 0) {
-        *taken.entry(told(it.place)).or_default() += it.taken;
+fn counts_by_place(measured_coverage: Vec<ActionCoverage>) -> PlaceCounts {
+    let mut taken = PlaceCounts::new();
+    for it in measured_coverage.into_iter().filter(|it| it.taken > 0) {
+        *taken.entry(place_text(it.place)).or_default() += it.taken;
     }
     taken
 }
 
 #[test]
-fn every_step_of_every_state_is_counted() {
+fn coverage_equals_an_enumeration_of_all_transitions() {
     let root = env!("CARGO_MANIFEST_DIR");
     let mut compared = 0;
     for (language, folder) in [("dve", "dve"), ("murphi", "murphi"), ("promela", "promela")] {
         for entry in std::fs::read_dir(format!("{root}/models/{folder}")).unwrap() {
             let path = entry.unwrap().path();
             let model = load(language, &std::fs::read_to_string(&path).unwrap());
-            // Where steps have a part in common, that is counted once.
+            // A common part of several steps is counted once.
             let is_open = |it: &Action| it.control.turn == TurnRule::Open;
             let program = model.interp.program();
-            // In lockstep a step is told by its first process's action.
+            // A lockstep transition has the place of its first process's action.
             let is_lockstep = program.schedule == Schedule::Lockstep;
             if is_lockstep || !program.actions.values().all(is_open) {
                 continue;
             }
-            let Some(expected) = by_steps(&model) else { continue };
+            let Some(expected) = enumerated_counts(&model) else { continue };
             for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
-                assert_eq!(by_place(covered(&model, exec)), expected, "{path:?}, {exec:?}");
+                assert_eq!(
+                    counts_by_place(measured_coverage(&model, exec)),
+                    expected,
+                    "{path:?}, {exec:?}"
+                );
             }
             compared += 1;
         }
@@ -121,13 +125,13 @@ active proctype B() {
 }
 ";
 
-/// B comes to its end before A goes on, or after.
+/// B ends before or after the next step of A.
 #[test]
-fn what_ways_have_in_common_is_counted_once() {
+fn common_parts_of_atomic_paths_are_counted_once() {
     for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let model = load("promela", HANDED_OVER);
         let mut by_line = BTreeMap::new();
-        for it in covered(&model, exec) {
+        for it in measured_coverage(&model, exec) {
             *by_line.entry(it.place.map_or(0, |it| it.position.line)).or_insert(0) += it.taken;
         }
         let taken = |line: usize| by_line[&line];
@@ -138,9 +142,9 @@ fn what_ways_have_in_common_is_counted_once() {
     }
 }
 
-/// An action that only ever fails is not one that nothing comes to.
+/// An action that always fails is executed, although it never leads to a state.
 #[test]
-fn what_fails_is_not_what_is_never_taken() {
+fn failing_actions_are_not_never_executed() {
     let model = load(
         "dve",
         "byte x = 0; process P { state a, b; init a;
@@ -148,8 +152,8 @@ fn what_fails_is_not_what_is_never_taken() {
         a -> b { guard x == 2; effect x = 1 / (x - 2); },
         b -> a { guard x == 1; }; } system async;",
     );
-    let covered = covered(&model, ExecutionMode::Jit);
-    let told: Vec<_> =
-        covered.iter().map(|it| (it.taken, it.failed, it.is_never_taken())).collect();
-    assert_eq!(told, [(2, false, false), (0, true, false), (0, false, true)]);
+    let measured_coverage = measured_coverage(&model, ExecutionMode::Jit);
+    let place_text: Vec<_> =
+        measured_coverage.iter().map(|it| (it.taken, it.failed, it.is_never_taken())).collect();
+    assert_eq!(place_text, [(2, false, false), (0, true, false), (0, false, true)]);
 }

@@ -29,7 +29,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn agrees_with_the_oracle(
+    fn the_external_search_agrees_with_the_oracle(
         graph in graphs(),
         threads in 1usize..4,
         buffer in 4u64..3_000,
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn stopping_and_resuming_changes_nothing(
+    fn stops_and_resumptions_do_not_change_the_outcome(
         graph in graphs(),
         plans in prop::collection::vec((1usize..4, 4u64..2_000, 16u64..10_000), 1..4),
         pauses in prop::collection::vec(0u64..4, 1..12),
@@ -62,10 +62,10 @@ proptest! {
         let expected = memory::search(&graph, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let mut last = SearchOutcome::default();
-        for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
-            let (threads, buffer, young) = plans[sitting % plans.len()];
+        for (session, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+            let (threads, buffer, young) = plans[session % plans.len()];
             let plan = tiny_plan(threads, graph.width, buffer, young);
-            // Checkpoints without end, inside levels too.
+            // Checkpoints are made at every chance, inside levels too.
             let control = SearchControl::new(Duration::ZERO, None);
             let max_states = pause.checked_mul(graph.nodes / 4);
             let limits = SearchLimits { max_states, ..limits.clone() };
@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn states_of_earlier_sittings_are_not_in_the_rate_of_this_one() {
+fn the_rate_excludes_states_of_earlier_sessions() {
     let shape = Graph { nodes: 5_000, degree: 4, spread: 50, width: 8, broken: 0, dense: u64::MAX };
     let states: u64 = memory::search(&shape, &SearchLimits::default()).unwrap().states();
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
@@ -90,20 +90,20 @@ fn states_of_earlier_sittings_are_not_in_the_rate_of_this_one() {
     let control = SearchControl::default();
     let _search = begin_or_resume(&shape, &disk, plan, &SearchLimits::default(), &control).unwrap();
     assert_eq!(control.progress.states.load(Ordering::Relaxed), found);
-    // A rate is told only when some time has gone by.
+    // A rate exists only after some time.
     std::thread::sleep(Duration::from_millis(150));
     assert_eq!(control.rate(), None);
 }
 
-/// A model at work when it is time to stop: it leaves early, after some of the states and successors.
-struct Interrupted<'a> {
+/// A model that is stopped while it expands a chunk: it returns early, after some states and successors.
+struct InterruptedModel<'a> {
     graph: &'a Graph,
     control: &'a SearchControl,
-    /// So many states are expanded until then.
+    /// The number of states until the stop.
     states: AtomicI64,
 }
 
-impl StateSpace for Interrupted<'_> {
+impl StateSpace for InterruptedModel<'_> {
     fn width(&self) -> usize {
         self.graph.width()
     }
@@ -118,12 +118,12 @@ impl StateSpace for Interrupted<'_> {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks(self.width()) {
-            let left = self.states.fetch_sub(1, Ordering::Relaxed);
-            if left == 0 {
+            let remaining = self.states.fetch_sub(1, Ordering::Relaxed);
+            if remaining == 0 {
                 self.control.stop();
             }
             if stop_request::is_requested() {
-                // Some of the successors, and a finding that is none.
+                // An incomplete result: some successors, and a wrong finding.
                 for step in self.graph.steps(state).into_iter().take(1) {
                     if let StepOutcome::Successor(successor) = step.outcome {
                         out.candidate(&successor);
@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn stopping_a_model_at_work_changes_nothing(
+    fn stops_during_expansion_do_not_change_the_outcome(
         graph in graphs(),
         threads in 1usize..4,
         stops in prop::collection::vec(0i64..6_000, 1..8),
@@ -170,7 +170,7 @@ proptest! {
         for states in stops.into_iter().chain([i64::MAX]) {
             let control = SearchControl::default();
             let states = AtomicI64::new(states);
-            let model = Interrupted { graph: &graph, control: &control, states };
+            let model = InterruptedModel { graph: &graph, control: &control, states };
             let mut search = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap();
             last = search.run().unwrap();
         }
@@ -179,7 +179,7 @@ proptest! {
 }
 
 #[test]
-fn a_stopped_search_is_incomplete_and_says_so() {
+fn a_stopped_search_is_incomplete() {
     let graph =
         Graph { nodes: 100_000, degree: 3, spread: 50, width: 9, broken: 0, dense: u64::MAX };
     let (_dir, disk) = real_disk();
@@ -192,7 +192,7 @@ fn a_stopped_search_is_incomplete_and_says_so() {
 }
 
 #[test]
-fn a_counterexample_that_nobody_waits_for_any_more_is_not_found_and_found_later() {
+fn a_stopped_search_for_a_counterexample_can_be_repeated() {
     let graph =
         Graph { nodes: 60_000, degree: 6, spread: 6, width: 9, broken: 30_000, dense: u64::MAX };
     let (dir, disk) = real_disk();

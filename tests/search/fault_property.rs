@@ -19,27 +19,27 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A search and all that happens to it.
+/// A search and its sessions.
 #[derive(Clone, Debug)]
 struct Schedule {
     graph: Graph,
     keep_going: bool,
-    sittings: Vec<Sitting>,
+    sessions: Vec<DiskSession>,
 }
 
-/// One process, until it ends, fails or is killed, and what happens until the next.
+/// One process, until it ends, fails or is killed, and the events before the next one.
 #[derive(Clone, Debug)]
-struct Sitting {
+struct DiskSession {
     threads: usize,
     buffer: u64,
     young: u64,
     /// Whether checkpoints are made at every chance.
-    incessant: bool,
-    /// Stops by itself after this share of the nodes.
+    checkpoints_always: bool,
+    /// The session stops after this share of the nodes.
     stop_after: Option<f64>,
     seed: u64,
     faults: Vec<(Kind, f64)>,
-    /// The outcome of a loss of power; the process is only killed if there is none.
+    /// The seed of a power loss; `None` if only the process is killed.
     power_lost: Option<u64>,
     damage: Vec<Damage>,
 }
@@ -53,7 +53,7 @@ enum Kind {
     Crash,
 }
 
-/// Damage to a file, somewhere.
+/// Damage to some file, at some place.
 #[derive(Clone, Copy, Debug)]
 struct Damage {
     sort: DamageSort,
@@ -68,14 +68,13 @@ enum DamageSort {
     Missing,
 }
 
-/// Graphs whose levels are in one piece, and such whose levels are several blocks or units, so that
-/// there are checkpoints inside of them.
+/// Graphs whose levels are one piece, and graphs whose levels have several blocks or units, with checkpoints inside.
 fn graphs() -> impl Strategy<Value = Graph> {
     let width = || prop::sample::select(vec![2usize, 3, 8, 9, 16, 17, 90]);
     let small = (1u64..3_000, 1u64..5, prop_oneof![1u64..60, 1u64..3_000], width());
     let wide = (100u64..400, 3u64..6, Just(400u64), 6_000usize..16_000);
     let bushy = (6_000u64..20_000, 3u64..8, Just(20_000u64), width());
-    // Levels that are worth a second thread.
+    // Levels large enough for a second thread.
     let nodes = if is_large() { 30_000u64..250_000 } else { 30_000u64..60_000 };
     let broad = (nodes, 3u64..8, Just(250_000u64), 3usize..10);
     let shape = prop_oneof![300 => small, 75 => wide, 24 => bushy, 1 => broad];
@@ -90,7 +89,7 @@ fn faults() -> impl Strategy<Value = (Kind, f64)> {
         1 => Just(Kind::FullFromThenOn),
         4 => Just(Kind::Crash),
     ];
-    // Many are early, so that there are many sittings until the end.
+    // Many faults are early, so that there are many sessions.
     (kind, prop_oneof![0.0..0.03, 0.0..1.0])
 }
 
@@ -104,7 +103,7 @@ fn damages() -> impl Strategy<Value = Damage> {
         .prop_map(|(sort, file, at)| Damage { sort, file, at })
 }
 
-fn sittings(damage_max: usize) -> impl Strategy<Value = Sitting> {
+fn sessions(damage_max: usize) -> impl Strategy<Value = DiskSession> {
     let memory = (1usize..3, 4u64..400, prop_oneof![16u64..200, 200u64..3_000]);
     let manner = (prop::bool::weighted(0.7), prop::option::weighted(0.2, 0.0..1.0));
     let fate = (
@@ -116,13 +115,13 @@ fn sittings(damage_max: usize) -> impl Strategy<Value = Sitting> {
     (memory, manner, fate).prop_map(
         |(
             (threads, buffer, young),
-            (incessant, stop_after),
+            (checkpoints_always, stop_after),
             (seed, faults, power_lost, damage),
-        )| Sitting {
+        )| DiskSession {
             threads,
             buffer,
             young,
-            incessant,
+            checkpoints_always,
             stop_after,
             seed,
             faults,
@@ -133,8 +132,8 @@ fn sittings(damage_max: usize) -> impl Strategy<Value = Sitting> {
 }
 
 fn schedules(damage_max: usize) -> impl Strategy<Value = Schedule> {
-    (graphs(), prop::bool::weighted(0.8), prop::collection::vec(sittings(damage_max), 1..14))
-        .prop_map(|(graph, keep_going, sittings)| Schedule { graph, keep_going, sittings })
+    (graphs(), prop::bool::weighted(0.8), prop::collection::vec(sessions(damage_max), 1..14))
+        .prop_map(|(graph, keep_going, sessions)| Schedule { graph, keep_going, sessions })
 }
 
 impl Kind {
@@ -149,14 +148,14 @@ impl Kind {
     }
 }
 
-impl Sitting {
-    /// On a disk on which nothing goes wrong any more.
-    fn undisturbed(&self) -> Sitting {
-        let nothing = Sitting { stop_after: None, faults: vec![], ..self.clone() };
-        Sitting { power_lost: None, damage: vec![], ..nothing }
+impl DiskSession {
+    /// The session without faults.
+    fn without_faults(&self) -> DiskSession {
+        let nothing = DiskSession { stop_after: None, faults: vec![], ..self.clone() };
+        DiskSession { power_lost: None, damage: vec![], ..nothing }
     }
 
-    /// Faults at a few of the next operations, of which a whole search has `operations`.
+    /// Faults at some of the next operations; a whole search has `operations`.
     fn plan(&self, done: u64, operations: u64) -> FaultPlan {
         self.faults.iter().fold(FaultPlan::new().seed(self.seed), |plan, (kind, share)| {
             kind.plan(plan, done + (share * operations as f64) as u64)
@@ -164,7 +163,8 @@ impl Sitting {
     }
 
     fn run(&self, graph: &Graph, disk: &FaultDisk, limits: &SearchLimits) -> Result<SearchOutcome> {
-        let every = if self.incessant { Duration::ZERO } else { Duration::from_secs(3600) };
+        let every =
+            if self.checkpoints_always { Duration::ZERO } else { Duration::from_secs(3600) };
         let control = SearchControl::new(every, None);
         let max_states = self.stop_after.map(|share| (share * graph.nodes as f64) as u64);
         let limits = SearchLimits { max_states, ..limits.clone() };
@@ -174,98 +174,101 @@ impl Sitting {
     }
 }
 
-/// A search on its way through its schedule.
-struct Run<'a> {
+/// A search during its schedule.
+struct ScheduleRun<'a> {
     schedule: &'a Schedule,
     limits: SearchLimits,
     expected: SearchOutcome,
     disk: FaultDisk,
-    /// Files that were damaged.
+    /// Damaged files.
     damaged: BTreeSet<String>,
-    tally: Tally,
+    tally: EventTally,
 }
 
-/// How a sitting ended.
-enum End {
-    /// With the oracle's outcome.
+/// The end of a session.
+enum SessionEnd {
+    /// The session ended with the oracle's outcome.
     Finished,
-    /// To be resumed.
+    /// The search must be resumed.
     Unfinished,
-    /// Damage was found.
-    Refused,
+    /// Damage was detected.
+    DamageFound,
 }
 
-impl Run<'_> {
-    fn new(schedule: &Schedule) -> Run<'_> {
+impl ScheduleRun<'_> {
+    fn new(schedule: &Schedule) -> ScheduleRun<'_> {
         let limits =
             SearchLimits { stop_on_violation: !schedule.keep_going, ..SearchLimits::default() };
-        Run {
+        ScheduleRun {
             schedule,
             expected: memory::search(&schedule.graph, &limits).unwrap(),
             limits,
             disk: FaultDisk::new(),
             damaged: BTreeSet::new(),
-            tally: Tally::default(),
+            tally: EventTally::default(),
         }
     }
 
-    /// The whole schedule, and then a last sitting without faults.
+    /// Runs the whole schedule, then a last session without faults.
     fn complete(&mut self) -> std::result::Result<(), TestCaseError> {
         self.tally.add("searches", 1);
-        let operations = self.operations_of_a_whole_search()?;
-        let sittings = &self.schedule.sittings;
-        for sitting in sittings {
-            self.disk.set_plan(sitting.plan(self.disk.operations(), operations));
-            match self.sit(sitting)? {
-                End::Finished | End::Refused => return Ok(()),
-                End::Unfinished => self.wait(sitting),
+        let operations = self.whole_search_operations()?;
+        let sessions = &self.schedule.sessions;
+        for session in sessions {
+            self.disk.set_plan(session.plan(self.disk.operations(), operations));
+            match self.run_session(session)? {
+                SessionEnd::Finished | SessionEnd::DamageFound => return Ok(()),
+                SessionEnd::Unfinished => self.interrupt(session),
             }
         }
         self.disk.set_plan(FaultPlan::new());
-        match self.sit(&sittings[sittings.len() - 1].undisturbed())? {
-            End::Finished | End::Refused => Ok(()),
-            End::Unfinished => Err(TestCaseError::fail("a good disk is not enough to end")),
+        match self.run_session(&sessions[sessions.len() - 1].without_faults())? {
+            SessionEnd::Finished | SessionEnd::DamageFound => Ok(()),
+            SessionEnd::Unfinished => Err(TestCaseError::fail("a good disk is not enough to end")),
         }
     }
 
-    fn operations_of_a_whole_search(&self) -> std::result::Result<u64, TestCaseError> {
+    fn whole_search_operations(&self) -> std::result::Result<u64, TestCaseError> {
         let disk = FaultDisk::new();
-        let sitting = self.schedule.sittings[0].undisturbed();
-        let outcome = sitting.run(&self.schedule.graph, &disk, &self.limits);
+        let session = self.schedule.sessions[0].without_faults();
+        let outcome = session.run(&self.schedule.graph, &disk, &self.limits);
         let outcome = outcome.map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(&outcome, &self.expected);
         Ok(disk.operations())
     }
 
-    fn sit(&mut self, sitting: &Sitting) -> std::result::Result<End, TestCaseError> {
-        let outcome = sitting.run(&self.schedule.graph, &self.disk, &self.limits);
+    fn run_session(
+        &mut self,
+        session: &DiskSession,
+    ) -> std::result::Result<SessionEnd, TestCaseError> {
+        let outcome = session.run(&self.schedule.graph, &self.disk, &self.limits);
         self.tally.add("sittings", 1);
         self.tally.count_failures(&self.disk);
         match outcome {
             Ok(outcome) if outcome.verdict == SearchVerdict::Incomplete => {
-                prop_assert!(sitting.stop_after.is_some());
-                Ok(End::Unfinished)
+                prop_assert!(session.stop_after.is_some());
+                Ok(SessionEnd::Unfinished)
             }
             Ok(outcome) => {
                 prop_assert_eq!(&outcome, &self.expected);
                 self.tally.add("ended with the oracle's outcome", 1);
-                Ok(End::Finished)
+                Ok(SessionEnd::Finished)
             }
-            Err(error) if self.is_refusal(&error) => {
+            Err(error) if self.is_damage_report(&error) => {
                 self.tally.add("refused for damage", 1);
-                Ok(End::Refused)
+                Ok(SessionEnd::DamageFound)
             }
             Err(error) => {
                 let planned = !self.disk.failures().is_empty();
                 let planned = planned && matches!(error, Error::Io { .. } | Error::Full { .. });
                 prop_assert!(planned, "{error}; damaged: {:?}", self.damaged);
-                Ok(End::Unfinished)
+                Ok(SessionEnd::Unfinished)
             }
         }
     }
 
     /// Whether an error names a damaged file, and an offset within it.
-    fn is_refusal(&self, error: &Error) -> bool {
+    fn is_damage_report(&self, error: &Error) -> bool {
         let length = |name: &str| {
             let files = self.disk.restart().list().expect("a restarted disk works");
             files.into_iter().find(|(it, _)| it == name).map(|(_, length)| length)
@@ -284,9 +287,9 @@ impl Run<'_> {
         }
     }
 
-    /// What happens between a sitting and the next.
-    fn wait(&mut self, sitting: &Sitting) {
-        self.disk = match sitting.power_lost {
+    /// Applies the events between two sessions.
+    fn interrupt(&mut self, session: &DiskSession) {
+        self.disk = match session.power_lost {
             Some(outcome) => {
                 self.tally.add("losses of power", 1);
                 self.disk.reboot(outcome)
@@ -299,7 +302,7 @@ impl Run<'_> {
         if SavedSearch::load(&self.disk).is_ok_and(|saved| !saved.open.candidates.is_empty()) {
             self.tally.add("checkpoints inside of a level", 1);
         }
-        sitting.damage.iter().for_each(|damage| self.damage(damage));
+        session.damage.iter().for_each(|damage| self.damage(damage));
     }
 
     fn damage(&mut self, damage: &Damage) {
@@ -329,13 +332,13 @@ impl Run<'_> {
     }
 }
 
-/// How often what happened.
+/// Counts of events.
 #[derive(Default)]
-struct Tally {
+struct EventTally {
     counts: BTreeMap<String, u64>,
 }
 
-impl Tally {
+impl EventTally {
     fn add(&mut self, what: &str, count: u64) {
         *self.counts.entry(what.to_owned()).or_default() += count;
     }
@@ -351,18 +354,18 @@ impl Tally {
         }
     }
 
-    fn add_all(&mut self, other: Tally) {
+    fn add_all(&mut self, other: EventTally) {
         other.counts.iter().for_each(|(what, count)| self.add(what, *count));
     }
 }
 
-/// Tries random schedules; the first one that fails is simplified and shown.
+/// Tries random schedules; the first failing one is simplified and shown.
 fn try_schedules(damage_max: usize) {
     let cases = if is_large() { 20_000 } else { 600 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
-    let tally = Mutex::new(Tally::default());
+    let tally = Mutex::new(EventTally::default());
     let outcome = TestRunner::new(config).run(&schedules(damage_max), |schedule| {
-        let mut run = Run::new(&schedule);
+        let mut run = ScheduleRun::new(&schedule);
         run.complete()?;
         tally.lock().unwrap().add_all(run.tally);
         Ok(())
@@ -376,11 +379,11 @@ fn try_schedules(damage_max: usize) {
 }
 
 #[test]
-fn whatever_fails_a_good_disk_leads_to_the_oracles_outcome() {
+fn random_faults_end_with_the_oracles_outcome() {
     try_schedules(0);
 }
 
 #[test]
-fn damage_is_refused_or_does_not_matter_whatever_else_fails() {
+fn random_damage_is_detected_or_has_no_effect() {
     try_schedules(1);
 }

@@ -12,22 +12,22 @@ use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A search small enough to repeat a thousand times that yet meets everything a large one does:
-/// states so wide that a block holds few, buffers so small that most candidates go to disk.
-struct Case {
+/// A search that can be repeated a thousand times and yet has every part of a large one: wide states, so that a block
+/// holds few, and small buffers, so that most candidates go to disk.
+struct FaultCase {
     graph: Graph,
     plan: MemoryPlan,
     /// Whether checkpoints are made at every chance.
-    incessant: bool,
+    checkpoints_always: bool,
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<FaultCase> {
     let wide = Graph { nodes: 900, degree: 4, spread: 900, width: 900, broken: 40, dense: 100 };
     let deep = Graph { nodes: 700, degree: 3, spread: 40, width: 9, broken: 0, dense: 500 };
-    let case = |graph: &Graph, threads, buffer, young, incessant| Case {
+    let case = |graph: &Graph, threads, buffer, young, checkpoints_always| FaultCase {
         graph: graph.clone(),
         plan: tiny_plan(threads, graph.width, buffer, young),
-        incessant,
+        checkpoints_always,
     };
     let mut cases = vec![case(&wide, 1, 300, 80, true), case(&deep, 1, 40, 100, true)];
     if is_large() {
@@ -42,9 +42,10 @@ fn limits() -> SearchLimits {
     SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
-impl Case {
+impl FaultCase {
     fn run(&self, disk: &FaultDisk, limits: &SearchLimits) -> Result<SearchOutcome> {
-        let every = if self.incessant { Duration::ZERO } else { Duration::from_secs(3600) };
+        let every =
+            if self.checkpoints_always { Duration::ZERO } else { Duration::from_secs(3600) };
         let control = SearchControl::new(every, None);
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
         begin_or_resume(&self.graph, &disk, self.plan, limits, &control)?.run()
@@ -54,7 +55,7 @@ impl Case {
         memory::search(&self.graph, &limits()).unwrap()
     }
 
-    /// The operations of an undisturbed search.
+    /// The number of operations of a search without faults.
     fn operations(&self) -> u64 {
         let disk = FaultDisk::new();
         let outcome = self.run(&disk, &limits()).unwrap();
@@ -68,8 +69,8 @@ impl Case {
         disk.operations()
     }
 
-    /// Goes on with a search on a disk that works.
-    fn must_end_well(&self, disk: &FaultDisk, what: &str) {
+    /// Resumes a search on a working disk, and asserts its outcome.
+    fn assert_resumes(&self, disk: &FaultDisk, what: &str) {
         match self.run(disk, &limits()) {
             Ok(outcome) => assert_eq!(outcome, self.expected(), "{what}"),
             Err(error) => panic!("{what}: {error}"),
@@ -87,7 +88,7 @@ fn contents(disk: &FaultDisk) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn any_operation_may_fail() {
+fn searches_resume_after_a_failure_of_any_operation() {
     let (mut searches, mut faults) = (0, 0);
     for case in cases() {
         let operations = case.operations();
@@ -105,7 +106,7 @@ fn any_operation_may_fail() {
                     assert_eq!(outcome, case.expected(), "{what}");
                 }
                 let disk = disk.restart();
-                case.must_end_well(&disk, &what);
+                case.assert_resumes(&disk, &what);
                 searches += 2;
                 faults += 1;
             }
@@ -115,8 +116,8 @@ fn any_operation_may_fail() {
 }
 
 #[test]
-fn power_may_be_lost_and_the_process_killed_at_any_operation() {
-    let (mut sittings, mut losses) = (0, 0);
+fn searches_resume_after_power_loss_or_kill_at_any_operation() {
+    let (mut sessions, mut losses) = (0, 0);
     let seeds = if is_large() { 12 } else { 3 };
     for case in cases() {
         let operations = case.operations();
@@ -126,52 +127,53 @@ fn power_may_be_lost_and_the_process_killed_at_any_operation() {
             assert!(case.run(&disk, &limits()).is_err(), "nothing works after a crash");
             for seed in 0..seeds {
                 let what = format!("power lost at operation {at} of {operations}, outcome {seed}");
-                case.must_end_well(&disk.reboot(seed), &what);
+                case.assert_resumes(&disk.reboot(seed), &what);
             }
-            case.must_end_well(&disk.restart(), &format!("killed at operation {at}"));
-            // Killed, and power lost early in the next sitting, before all is durable again.
+            case.assert_resumes(&disk.restart(), &format!("killed at operation {at}"));
+            // The process is killed, and power is lost early in the next session, before everything is durable again.
             for later in [1, 4, 15] {
-                let again = disk.restart();
-                again.set_plan(FaultPlan::new().seed(at).crash_at(again.operations() + later));
-                let _ = case.run(&again, &limits());
+                let restarted = disk.restart();
+                restarted
+                    .set_plan(FaultPlan::new().seed(at).crash_at(restarted.operations() + later));
+                let _ = case.run(&restarted, &limits());
                 let what = format!("killed at operation {at}, power lost {later} later");
-                case.must_end_well(&again.reboot(0), &what);
+                case.assert_resumes(&restarted.reboot(0), &what);
             }
-            sittings += seeds + 8;
+            sessions += seeds + 8;
             losses += seeds + 7;
         }
     }
-    println!("{sittings} sittings, {losses} losses of power or of the process");
+    println!("{sessions} sittings, {losses} losses of power or of the process");
 }
 
 #[test]
-fn faults_may_come_again_and_again() {
+fn searches_resume_after_repeated_faults() {
     for case in cases() {
         let operations = case.operations();
         let mut disk = FaultDisk::new();
-        let mut sittings = 0;
-        // Each sitting gets a little further than the last, so the search ends.
-        for sitting in 1.. {
-            let at = operations * sitting / 40 + 5;
-            let plan = match sitting % 3 {
+        let mut sessions = 0;
+        // Each session gets further than the last, so the search ends.
+        for session in 1.. {
+            let at = operations * session / 40 + 5;
+            let plan = match session % 3 {
                 0 => FaultPlan::new().io_error_at(at),
                 1 => FaultPlan::new().full_from(at),
                 _ => FaultPlan::new().crash_at(at),
             };
-            disk.set_plan(plan.seed(sitting));
-            sittings = sitting;
+            disk.set_plan(plan.seed(session));
+            sessions = session;
             if let Ok(outcome) = case.run(&disk, &limits()) {
                 assert_eq!(outcome, case.expected());
                 break;
             }
-            disk = if sitting % 3 == 2 { disk.reboot(sitting) } else { disk.restart() };
+            disk = if session % 3 == 2 { disk.reboot(session) } else { disk.restart() };
         }
-        println!("{sittings} sittings");
+        println!("{sessions} sittings");
     }
 }
 
 #[test]
-fn the_files_left_are_the_same_however_often_it_was_interrupted() {
+fn interruptions_do_not_change_the_final_files() {
     for case in cases() {
         let undisturbed = FaultDisk::new();
         case.run(&undisturbed, &limits()).unwrap();
@@ -180,27 +182,28 @@ fn the_files_left_are_the_same_however_often_it_was_interrupted() {
             let disk = FaultDisk::with_faults(FaultPlan::new().seed(at).crash_at(at));
             assert!(case.run(&disk, &limits()).is_err());
             let disk = disk.reboot(at);
-            case.must_end_well(&disk, "power lost");
-            let (ours, theirs) = (contents(&disk), contents(&undisturbed));
+            case.assert_resumes(&disk, "power lost");
+            let (files, expected) = (contents(&disk), contents(&undisturbed));
             let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
                 files.iter().map(|(name, _)| name.clone()).collect()
             };
-            assert_eq!(names(&ours), names(&theirs));
-            assert!(ours == theirs, "the same files hold other bytes");
+            assert_eq!(names(&files), names(&expected));
+            assert!(files == expected, "the same files hold other bytes");
         }
-        let left = contents(&undisturbed);
+        let remaining = contents(&undisturbed);
         assert!(
-            left.iter()
+            remaining
+                .iter()
                 .all(|(name, _)| { name.starts_with("levels-") || name.starts_with("merged-") })
         );
     }
 }
 
 #[test]
-fn rot_is_noticed_or_does_not_matter() {
+fn damage_is_detected_or_has_no_effect() {
     let (mut flips, mut noticed) = (0, 0);
     for case in cases() {
-        // Stopped in the middle, so that there are files of every sort.
+        // Stopped in the middle, so that there are files of every kind.
         let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(case.operations() * 2 / 3));
         assert!(case.run(&disk, &limits()).is_err());
         let disk = disk.reboot(1);
@@ -212,7 +215,7 @@ fn rot_is_noticed_or_does_not_matter() {
                 copy.flip_bit(&name, offset, (offset % 8) as u32);
                 flips += 1;
                 let what = format!("bit flipped in {name} at {offset} of {length}");
-                noticed += u64::from(!ends_well_or_is_corrupt(&case, &copy, &name, &what));
+                noticed += u64::from(!ends_well(&case, &copy, &name, &what));
             }
             for sample in 0..8 {
                 let copy = disk.restart();
@@ -220,15 +223,15 @@ fn rot_is_noticed_or_does_not_matter() {
                 copy.truncate(&name, length);
                 flips += 1;
                 let what = format!("{name} truncated to {length}");
-                noticed += u64::from(!ends_well_or_is_corrupt(&case, &copy, &name, &what));
+                noticed += u64::from(!ends_well(&case, &copy, &name, &what));
             }
         }
     }
     println!("{flips} damages, {noticed} of them noticed, the others without effect");
 }
 
-/// Whether the search ended well; otherwise it must have named the damaged file.
-fn ends_well_or_is_corrupt(case: &Case, disk: &FaultDisk, name: &str, what: &str) -> bool {
+/// Whether the search ended with the expected outcome. Otherwise it must have named the damaged file.
+fn ends_well(case: &FaultCase, disk: &FaultDisk, name: &str, what: &str) -> bool {
     match case.run(disk, &limits()) {
         Ok(outcome) => {
             assert_eq!(outcome, case.expected(), "{what}");
@@ -244,7 +247,7 @@ fn ends_well_or_is_corrupt(case: &Case, disk: &FaultDisk, name: &str, what: &str
 }
 
 #[test]
-fn the_cases_meet_every_sort_of_file() {
+fn the_cases_have_every_kind_of_file() {
     let case = &cases()[0];
     let mut seen = Vec::new();
     for at in 0..case.operations() {

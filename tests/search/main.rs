@@ -1,6 +1,6 @@
-//! Searches: every state is found, under all conditions.
+//! Searches find every state, under all conditions.
 
-// The names of causes and what is reached are for the example.
+// Only the example uses the names of causes and the executed actions.
 #[allow(dead_code)]
 #[path = "../../examples/differential/causes.rs"]
 mod causes;
@@ -11,8 +11,8 @@ mod graphs;
 #[path = "../../examples/differential/models/mod.rs"]
 mod models;
 #[allow(dead_code)]
-#[path = "../../examples/differential/ours.rs"]
-mod ours;
+#[path = "../../examples/differential/spillway_answers.rs"]
+mod spillway_answers;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../../examples/differential/tools.rs"]

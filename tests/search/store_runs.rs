@@ -21,46 +21,46 @@ const SPILLWAY: &str = env!("CARGO_BIN_EXE_spillway");
 
 const STORES: [&str; 5] = ["sorted", "raw", "rle", "huffman", "comback"];
 
-/// Configurations of ours that are always taken have so many states.
-const QUICK: std::ops::Range<u64> = 5_000..5_300;
+/// The numbers of states of our configurations that are always checked.
+const QUICK_STATES: std::ops::Range<u64> = 5_000..5_300;
 
-/// Larger configurations of ours are not taken.
-const OURS_MAX: u64 = 700_000;
+/// Larger configurations of this repository's models are not checked.
+const OWN_STATES_MAX: u64 = 700_000;
 
-/// Models of other people have so many states.
-const THEIRS: std::ops::RangeInclusive<u64> = 5_000..=500_000;
+/// The numbers of states of external models.
+const CORPUS_STATES: std::ops::RangeInclusive<u64> = 5_000..=500_000;
 
-/// A model and the flags that say what it is.
-struct Case {
+/// A model and its flags.
+struct StoreCase {
     name: String,
     flags: Vec<String>,
-    /// Whether the whole space is visited, violations or not.
+    /// Whether the whole state space is visited, with or without violations.
     keep_going: bool,
-    /// What its header promises.
+    /// The number of states in its header.
     states: Option<u64>,
 }
 
-/// What must not depend on how states are stored, nor on interruptions.
+/// The results that must not depend on the store or on interruptions.
 #[derive(Clone, Debug, PartialEq)]
-struct Found {
+struct StoreResult {
     /// Verdict, states, transitions, levels, deadlocks.
     counts: [Value; 5],
     /// Kind, name, depth and count of each violation.
     violations: Vec<[Value; 4]>,
-    /// The length of each counterexample, replayed.
+    /// The length of each replayed counterexample.
     lengths: Vec<usize>,
 }
 
-/// What came of all cases.
+/// Counts over all cases.
 #[derive(Default)]
-struct Tally {
+struct StoreTally {
     searches: usize,
     killed: usize,
     states: u64,
 }
 
-impl Case {
-    fn ours(file: &Path, promise: &Promise) -> Case {
+impl StoreCase {
+    fn of_promise(file: &Path, promise: &Promise) -> StoreCase {
         let mut flags = vec![file.display().to_string()];
         for (name, value) in &promise.defines {
             flags.extend(["--define".into(), format!("{name}={value}")]);
@@ -72,16 +72,16 @@ impl Case {
         };
         flags.extend(["--symmetry".into(), symmetry.into()]);
         let states = promise.fields["states"].parse().ok();
-        Case { name: promise.place.clone(), flags, keep_going: true, states }
+        StoreCase { name: promise.place.clone(), flags, keep_going: true, states }
     }
 
-    fn theirs(folder: &Path, language: &str, file: &str, keep_going: bool) -> Option<Case> {
+    fn of_corpus(folder: &Path, language: &str, file: &str, keep_going: bool) -> Option<StoreCase> {
         let paths = [folder.join(language).join(file), folder.join(file)];
         let path = paths.into_iter().find(|path| path.is_file())?;
-        // Steps cannot be put off in every store.
+        // Not every store supports postponed transitions.
         let flags = ["--language", language, "--reduce", "symmetry"].map(String::from);
         let flags = [vec![path.display().to_string()], flags.to_vec()].concat();
-        Some(Case { name: format!("{language}/{file}"), flags, keep_going, states: None })
+        Some(StoreCase { name: format!("{language}/{file}"), flags, keep_going, states: None })
     }
 
     fn check(&self, store: &str, dir: &Path) -> Command {
@@ -89,32 +89,32 @@ impl Case {
         command.arg("check").args(&self.flags).args(["--store", store]);
         command.args(self.keep_going.then_some("--keep-going"));
         command.arg("--dir").arg(dir);
-        at_64mib(command)
+        with_64mib(command)
     }
 }
 
 fn resume(dir: &Path) -> Command {
     let mut command = Command::new(SPILLWAY);
     command.arg("resume").arg(dir);
-    at_64mib(command)
+    with_64mib(command)
 }
 
-fn at_64mib(mut command: Command) -> Command {
+fn with_64mib(mut command: Command) -> Command {
     command.args(["--memory", "64MiB", "--checkpoint-every", "1s", "--json"]);
     command
 }
 
-/// Runs a command to its end: its exit code and what it printed, or what it complained of.
+/// Runs a command to its end. Returns its exit code and its output, or its messages if it failed.
 fn run(mut command: Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
     let code = output.status.code();
-    let said = if matches!(code, Some(0 | 1 | 3)) { output.stdout } else { output.stderr };
-    (code, String::from_utf8_lossy(&said).into_owned())
+    let printed = if matches!(code, Some(0 | 1 | 3)) { output.stdout } else { output.stderr };
+    (code, String::from_utf8_lossy(&printed).into_owned())
 }
 
-/// What the search in `dir`, which printed `said`, found.
-fn found(case: &Case, said: &str, dir: &Path) -> (Found, Value) {
-    let json: Value = serde_json::from_str(said).unwrap();
+/// The results of the search in `dir` with the output `printed`.
+fn found(case: &StoreCase, printed: &str, dir: &Path) -> (StoreResult, Value) {
+    let json: Value = serde_json::from_str(printed).unwrap();
     let counts = ["verdict", "states", "transitions", "levels", "deadlocks"];
     let counts = counts.map(|name| json[name].clone());
     let fields = ["kind", "name", "depth", "count"];
@@ -123,44 +123,44 @@ fn found(case: &Case, said: &str, dir: &Path) -> (Found, Value) {
         violations.iter().map(|it| fields.map(|name| it[name].clone())).collect();
     let mut trace = Command::new(SPILLWAY);
     trace.arg("trace").arg(dir).arg("--json");
-    let (code, said) = run(trace);
-    assert_eq!(code, Some(i32::from(!violations.is_empty())), "{}: {said}", case.name);
-    let traces: Value = serde_json::from_str(&said).unwrap();
+    let (code, printed) = run(trace);
+    assert_eq!(code, Some(i32::from(!violations.is_empty())), "{}: {printed}", case.name);
+    let traces: Value = serde_json::from_str(&printed).unwrap();
     let traces = traces["counterexamples"].as_array().unwrap().iter();
     let lengths = traces.map(|it| it["steps"].as_array().unwrap().len()).collect();
-    (Found { counts, violations, lengths }, json)
+    (StoreResult { counts, violations, lengths }, json)
 }
 
-/// Checks a model in every store; false if 64MiB are refused as too little for it, be it by one store.
-fn all_stores_agree(case: &Case, random: &mut Random, tally: &mut Tally) -> bool {
-    let mut expected: Option<Found> = None;
+/// Checks a model in every store. Returns `false` if some store rejects 64MiB as too little.
+fn all_stores_agree(case: &StoreCase, random: &mut Random, tally: &mut StoreTally) -> bool {
+    let mut expected: Option<StoreResult> = None;
     for store in STORES {
         let folder = tempfile::tempdir().unwrap();
-        let [whole, disturbed] = ["whole", "disturbed"].map(|name| folder.path().join(name));
+        let [undisturbed, disturbed] = ["whole", "disturbed"].map(|name| folder.path().join(name));
         let begun = Instant::now();
-        let (code, said) = run(case.check(store, &whole));
+        let (code, printed) = run(case.check(store, &undisturbed));
         let time = begun.elapsed();
-        if is_too_little(code, &said) {
-            println!("{}, {store}: {said}", case.name);
+        if is_memory_rejected(code, &printed) {
+            println!("{}, {store}: {printed}", case.name);
             return false;
         }
-        assert!(matches!(code, Some(0 | 1)), "{}, {store}: {said}", case.name);
-        let (found_whole, json) = found(case, &said, &whole);
-        std::fs::remove_dir_all(&whole).unwrap();
+        assert!(matches!(code, Some(0 | 1)), "{}, {store}: {printed}", case.name);
+        let (found_whole, json) = found(case, &printed, &undisturbed);
+        std::fs::remove_dir_all(&undisturbed).unwrap();
         let states = json["states"].as_u64().unwrap();
         assert!(case.states.is_none_or(|it| it == states), "{}, {store}: {states}", case.name);
         let expected = expected.get_or_insert_with(|| found_whole.clone());
         assert_eq!(&found_whole, expected, "{}, {store}", case.name);
 
         let was_killed = disturb(case, store, &disturbed, (states, time), random);
-        let (code, said) = run(resume(&disturbed));
-        if was_killed.is_none() || is_too_little(code, &said) {
+        let (code, printed) = run(resume(&disturbed));
+        if was_killed.is_none() || is_memory_rejected(code, &printed) {
             println!("{}, {store}, disturbed: 64MiB are too little", case.name);
             return false;
         }
         let was_killed = was_killed.unwrap_or(false);
-        assert!(matches!(code, Some(0 | 1)), "{}, {store}, resumed: {said}", case.name);
-        let (found_disturbed, _) = found(case, &said, &disturbed);
+        assert!(matches!(code, Some(0 | 1)), "{}, {store}, resumed: {printed}", case.name);
+        let (found_disturbed, _) = found(case, &printed, &disturbed);
         assert_eq!(&found_disturbed, expected, "{}, {store}, killed: {was_killed}", case.name);
 
         tally.searches += 1;
@@ -175,16 +175,16 @@ fn all_stores_agree(case: &Case, random: &mut Random, tally: &mut Tally) -> bool
     true
 }
 
-/// Whether a command refused its memory: what the process holds before it searches differs a little
-/// from one to the next, so that a resumption may be refused what was enough for the beginning.
-fn is_too_little(code: Option<i32>, said: &str) -> bool {
-    code == Some(2) && said.contains("a memory budget of 64MiB is too small")
+/// Whether a command rejected its memory budget. The resident memory before a search differs a little, so that a
+/// resumption may be rejected although the beginning was not.
+fn is_memory_rejected(code: Option<i32>, printed: &str) -> bool {
+    code == Some(2) && printed.contains("a memory budget of 64MiB is too small")
 }
 
-/// Searches half of `states`, goes on, and is killed within the `time` that all of them took: false
-/// if it was too late to be killed, nothing if its memory was refused.
+/// Searches half of `states`, resumes, and kills the process within the `time` of a whole search. Returns whether the
+/// kill came before the end. `None` if the memory was rejected.
 fn disturb(
-    case: &Case,
+    case: &StoreCase,
     store: &str,
     dir: &Path,
     (states, time): (u64, Duration),
@@ -192,30 +192,30 @@ fn disturb(
 ) -> Option<bool> {
     let mut half = case.check(store, dir);
     half.arg("--max-states").arg((states / 2).max(1).to_string());
-    let (code, said) = run(half);
-    if is_too_little(code, &said) {
+    let (code, printed) = run(half);
+    if is_memory_rejected(code, &printed) {
         return None;
     }
-    assert!(matches!(code, Some(0 | 1 | 3)), "{}, {store}, half: {said}", case.name);
+    assert!(matches!(code, Some(0 | 1 | 3)), "{}, {store}, half: {printed}", case.name);
     let mut child = resume(dir).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(time.mul_f64(random.below(600) as f64 / 1000.0));
     let _ = child.kill();
-    // By a signal, so without an exit code.
+    // A killed process has no exit code.
     Some(child.wait().unwrap().code().is_none())
 }
 
-fn ours(wanted: impl Fn(u64) -> bool) -> Vec<Case> {
+fn own_cases(wanted: impl Fn(u64) -> bool) -> Vec<StoreCase> {
     let of_file = |file: PathBuf| {
         let text = std::fs::read_to_string(&file).unwrap();
         let all = promises(&file, &text);
-        all.iter().map(|promise| Case::ours(&file, promise)).collect::<Vec<_>>()
+        all.iter().map(|promise| StoreCase::of_promise(&file, promise)).collect::<Vec<_>>()
     };
     let cases = models().into_iter().flat_map(of_file);
     cases.filter(|case| case.states.is_some_and(&wanted)).collect()
 }
 
-/// The models of other people in one language, smallest first.
-fn theirs(folder: &Path, language: &str) -> Vec<Case> {
+/// The external models in one language, smallest first.
+fn corpus_cases(folder: &Path, language: &str) -> Vec<StoreCase> {
     let table = folder.join(language).join("reference.tsv");
     let table = std::fs::read_to_string(&table)
         .unwrap_or_else(|error| panic!("{}: {error}", table.display()));
@@ -228,15 +228,15 @@ fn theirs(folder: &Path, language: &str) -> Vec<Case> {
             let is_whole = !fields.any(|field| field.starts_with("ERR"));
             Some((states.parse().ok()?, file, is_whole))
         })
-        .filter(|(states, ..)| THEIRS.contains(states))
+        .filter(|(states, ..)| CORPUS_STATES.contains(states))
         .collect();
     rows.sort_unstable();
-    let case = |(_, file, is_whole)| Case::theirs(folder, language, file, is_whole);
+    let case = |(_, file, is_whole)| StoreCase::of_corpus(folder, language, file, is_whole);
     rows.into_iter().filter_map(case).collect()
 }
 
-fn report(what: &str, cases: usize, tally: &Tally) {
-    let Tally { searches, killed, states } = tally;
+fn report(what: &str, cases: usize, tally: &StoreTally) {
+    let StoreTally { searches, killed, states } = tally;
     println!(
         "{what}: {cases} models, {searches} searches of {states} states in all; each again, \
          stopped halfway, resumed, {killed} of them killed, resumed"
@@ -244,10 +244,13 @@ fn report(what: &str, cases: usize, tally: &Tally) {
 }
 
 #[test]
-fn all_stores_find_the_same_in_our_models() {
+fn all_stores_agree_on_our_models() {
     let large = crate::support::is_large();
-    let cases = ours(|states| if large { states <= OURS_MAX } else { QUICK.contains(&states) });
-    let (mut random, mut tally) = (Random::new(5), Tally::default());
+    let cases =
+        own_cases(
+            |states| if large { states <= OWN_STATES_MAX } else { QUICK_STATES.contains(&states) },
+        );
+    let (mut random, mut tally) = (Random::new(5), StoreTally::default());
     for case in &cases {
         assert!(all_stores_agree(case, &mut random, &mut tally), "{}", case.name);
     }
@@ -255,14 +258,14 @@ fn all_stores_find_the_same_in_our_models() {
     report("ours", cases.len(), &tally);
 }
 
-/// Of a hundred models of other people, those in one language.
+/// The models of one language among a hundred external ones.
 fn all_stores_agree_on(language: &str, wanted: usize) {
     let Some(folder) = std::env::var_os("SPILLWAY_CORPUS") else {
         return println!("skipped: SPILLWAY_CORPUS is not set");
     };
-    let cases = theirs(Path::new(&folder), language);
-    let (mut random, mut tally) = (Random::new(6), Tally::default());
-    let taken = some_of(cases, wanted)
+    let cases = corpus_cases(Path::new(&folder), language);
+    let (mut random, mut tally) = (Random::new(6), StoreTally::default());
+    let taken = spread_cases(cases, wanted)
         .filter(|case| all_stores_agree(case, &mut random, &mut tally))
         .take(wanted)
         .count();
@@ -271,22 +274,22 @@ fn all_stores_agree_on(language: &str, wanted: usize) {
 }
 
 #[test]
-fn so_they_do_in_models_of_others_in_dve() {
+fn all_stores_agree_on_dve_models_of_the_corpus() {
     all_stores_agree_on("dve", 34);
 }
 
 #[test]
-fn so_they_do_in_models_of_others_in_murphi() {
+fn all_stores_agree_on_murphi_models_of_the_corpus() {
     all_stores_agree_on("murphi", 31);
 }
 
 #[test]
-fn so_they_do_in_models_of_others_in_promela() {
+fn all_stores_agree_on_promela_models_of_the_corpus() {
     all_stores_agree_on("promela", 35);
 }
 
-/// All cases: first `wanted` that are evenly spaced, then those that can stand in for one.
-fn some_of(cases: Vec<Case>, wanted: usize) -> impl Iterator<Item = Case> {
+/// All cases: first `wanted` evenly spaced ones, then the others as replacements.
+fn spread_cases(cases: Vec<StoreCase>, wanted: usize) -> impl Iterator<Item = StoreCase> {
     let all = cases.len();
     let first = |at: usize| at * wanted / all != (at + 1) * wanted / all;
     let (first, others): (Vec<_>, Vec<_>) =

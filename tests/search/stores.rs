@@ -1,4 +1,4 @@
-//! Every store gives the same as the oracle: on pseudo-random graphs, on our models, across stops, on failing disks,
+//! Every store has the results of the oracle: on pseudo-random graphs, on our models, across stops, on failing disks,
 //! and through the command line.
 
 use crate::causes::Comparison;
@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn initial_states_are_candidates_like_others(
+    fn many_initial_states_are_stored_as_candidates(
         graph in graphs(),
         starts in 1u64..3_000,
         (buffer, young) in (4u64..2_000, 16u64..10_000),
@@ -77,7 +77,7 @@ proptest! {
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
             let control = SearchControl::default();
             control.stop();
-            // Nothing is kept of those that were made before a stop: they are made again.
+            // Initial states before a stop are not kept; they are generated again.
             for _ in 0..2 {
                 let (limits, control, storage) = (&limits, &control, &storage);
                 let search = StoredSearch { plan, limits, control, storage };
@@ -93,11 +93,11 @@ proptest! {
     }
 }
 
-/// A model's file, its constants, and how symmetric states are reduced.
+/// The file of a model, its constants, and its symmetry reduction.
 type Config = (&'static str, &'static [(&'static str, i64)], Option<SymmetryEffort>);
 
-/// Small models of every language: processes that come and go, channels with and without room,
-/// atomic sequences, multisets, symmetry, every kind of violation.
+/// Small models of every language: dynamic processes, rendezvous and buffered channels, atomic sequences, multisets,
+/// symmetry, every kind of violation.
 const MODELS: [Config; 15] = [
     ("models/dve/peterson.dve", &[], None),
     ("models/dve/needham_schroeder.dve", &[], None),
@@ -126,7 +126,7 @@ fn interp(file: &str, defines: &[(&str, i64)]) -> Interp {
     Interp::new(language.load(&mut sources, &options).unwrap().program).unwrap()
 }
 
-/// Shows each configuration's model, run by the interpreter and compiled.
+/// Tests each configuration's model, interpreted and compiled.
 fn for_each_model(test: &dyn Fn(&str, [&dyn StateSpace; 2])) {
     for (file, defines, symmetry) in MODELS {
         let interp = interp(file, defines);
@@ -163,10 +163,9 @@ fn every_store_explores_our_models() {
     });
 }
 
-/// What one executor leaves in a directory, the other goes on with: nothing there may depend on the
-/// order in which successors come about.
+/// One executor resumes the search of another. The directory must not depend on the order of successors.
 #[test]
-fn a_search_is_begun_compiled_and_ended_interpreted_or_the_other_way_round() {
+fn a_search_may_change_its_executor() {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     for_each_model(&|what, [interpreted, compiled]| {
         let expected = memory::search(interpreted, &limits).unwrap();
@@ -183,7 +182,7 @@ fn a_search_is_begun_compiled_and_ended_interpreted_or_the_other_way_round() {
     });
 }
 
-/// The disk fails at every operation in turn; what is there then is gone on with.
+/// The disk fails at every operation in turn, and the search is resumed.
 #[test]
 fn every_store_survives_failures() {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
@@ -211,7 +210,7 @@ fn every_store_survives_failures() {
 }
 
 /// A model that fails once, instead of giving the successor of this number.
-struct Failing<'m> {
+struct FailingModel<'m> {
     model: &'m dyn StateSpace,
     /// Successors and initial states given so far.
     given: AtomicU64,
@@ -220,14 +219,13 @@ struct Failing<'m> {
 
 const NO_ANSWER: &str = "the model failed: there is no answer";
 
-impl<'m> Failing<'m> {
+impl<'m> FailingModel<'m> {
     fn new(model: &'m dyn StateSpace) -> Self {
-        Failing { model, given: AtomicU64::new(0), fails_at: AtomicU64::new(u64::MAX) }
+        FailingModel { model, given: AtomicU64::new(0), fails_at: AtomicU64::new(u64::MAX) }
     }
 
-    /// Fails at every successor in turn that `run` asks for, which must tell each time. `again` is run
-    /// after each failure.
-    fn at_each<T>(&self, run: impl Fn() -> spill::Result<T>, again: impl Fn()) -> u64 {
+    /// Fails at every successor of `run` in turn, which must report each failure. Runs `again` after each failure.
+    fn fail_at_each<T>(&self, run: impl Fn() -> spill::Result<T>, repeat: impl Fn()) -> u64 {
         self.fails_at.store(u64::MAX, Ordering::Relaxed);
         self.given.store(0, Ordering::Relaxed);
         assert!(run().is_ok(), "it fails by itself");
@@ -239,12 +237,12 @@ impl<'m> Failing<'m> {
                 Ok(_) => panic!("the failure at {at} of {all} was dropped"),
                 Err(error) => assert_eq!(error.to_string(), NO_ANSWER),
             }
-            again();
+            repeat();
         }
         all
     }
 
-    fn hand_on(&self, out: &mut SuccessorSink, run: impl FnOnce(&mut SuccessorSink)) {
+    fn forward(&self, out: &mut SuccessorSink, run: impl FnOnce(&mut SuccessorSink)) {
         let (width, mut states) = (self.model.width(), Vec::new());
         let Some(collected) = out.wrap(width, &mut states, run) else { return };
         for state in states.chunks_exact(width) {
@@ -258,7 +256,7 @@ impl<'m> Failing<'m> {
     }
 }
 
-impl StateSpace for Failing<'_> {
+impl StateSpace for FailingModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -268,12 +266,12 @@ impl StateSpace for Failing<'_> {
     }
 
     fn initial(&self, out: &mut SuccessorSink) {
-        self.hand_on(out, |inner| self.model.initial(inner));
+        self.forward(out, |inner| self.model.initial(inner));
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
-            self.hand_on(out, |inner| self.model.expand(state, inner));
+            self.forward(out, |inner| self.model.expand(state, inner));
         }
     }
 
@@ -302,14 +300,14 @@ impl StateSpace for Failing<'_> {
     }
 }
 
-/// A model that fails ends every search of it, in whatever it is wrapped and however its states are
-/// stored, with an error that names it; what was found before is gone on with.
-fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
+/// A failing model ends every search of it, in any wrapper and store, with an error that names it. The search is
+/// resumed afterwards.
+fn assert_failure_reported(what: &str, failing: &FailingModel, searched: &dyn StateSpace) {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let expected = memory::search(searched, &limits).unwrap();
     let plan = tiny_plan(1, searched.width(), 12, 40);
-    failing.at_each(|| memory::search(searched, &limits).map_err(model_failure), || ());
-    failing.at_each(
+    failing.fail_at_each(|| memory::search(searched, &limits).map_err(model_failure), || ());
+    failing.fail_at_each(
         || train_codec(searched, HuffmanTables::Columns, &SearchControl::default()),
         || (),
     );
@@ -318,7 +316,7 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
         let disk: std::cell::RefCell<Arc<dyn Disk>> =
             std::cell::RefCell::new(Arc::new(FaultDisk::new()));
         let control = SearchControl::new(Duration::ZERO, None);
-        let go_on = || {
+        let continue_search = || {
             let disk = disk.borrow();
             let (limits, control, storage) = (&limits, &control, &storage);
             let search = StoredSearch { plan, limits, control, storage };
@@ -326,10 +324,10 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
         };
         let anew = || {
             *disk.borrow_mut() = Arc::new(FaultDisk::new());
-            go_on()
+            continue_search()
         };
-        let all = failing.at_each(anew, || {
-            assert_same(&go_on().unwrap(), &expected, &storage, what);
+        let all = failing.fail_at_each(anew, || {
+            assert_same(&continue_search().unwrap(), &expected, &storage, what);
         });
         assert!(all > expected.counters.transitions, "{what}: {all}");
         let disk = disk.borrow();
@@ -346,7 +344,7 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
                     comback::counterexample(searched, &**disk, levels, check, finding)
                 }
             };
-            failing.at_each(trace, || ());
+            failing.fail_at_each(trace, || ());
         }
     }
 }
@@ -358,35 +356,35 @@ fn interp_of(file: &str, text: &str) -> Interp {
     Interp::new(language.load(&mut sources, &Options::default()).unwrap().program).unwrap()
 }
 
-/// Two of three may be in the room.
+/// At most two of three processes may be in the room.
 const SYMMETRIC: &str = "type P: scalarset(3); var in_room: array [P] of boolean; full: boolean;
 startstate for p: P do in_room[p] := false; end; full := false; end;
 ruleset p: P do rule \"come\" !in_room[p] ==> begin
 full := exists q: P do in_room[q] end; in_room[p] := true; end; end;
 invariant \"one\" !full;";
 
-/// A claim that comes to its end.
+/// A claim that reaches its end.
 const CLAIMED: &str = "byte x; active proctype P() { do :: x < 3 -> x++ :: x > 1 -> x = 0 od }
 never c { do :: x < 3 :: x == 3 -> break od }";
 
 #[test]
-fn what_a_model_fails_with_is_told_by_every_store_and_wrapper() {
+fn every_store_and_wrapper_reports_a_failing_model() {
     let graph = Graph { nodes: 14, degree: 2, spread: 5, width: 9, broken: 11, dense: 9 };
-    let failing = Failing::new(&graph);
-    a_failure_is_told("a graph", &failing, &failing);
+    let failing = FailingModel::new(&graph);
+    assert_failure_reported("a graph", &failing, &failing);
     let interp = interp_of("room.m", SYMMETRIC);
     for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
-        let failing = Failing::new(&interp);
+        let failing = FailingModel::new(&interp);
         let symmetric = SymmetryModel::new(&failing, interp.program(), interp.layout(), effort);
-        a_failure_is_told("symmetry", &failing, &symmetric.unwrap());
+        assert_failure_reported("symmetry", &failing, &symmetric.unwrap());
     }
     let interp = interp_of("claim.pml", CLAIMED);
-    let failing = Failing::new(&interp);
-    a_failure_is_told("a claim", &failing, &ClaimProduct::new(&failing, &interp).unwrap());
+    let failing = FailingModel::new(&interp);
+    assert_failure_reported("a claim", &failing, &ClaimProduct::new(&failing, &interp).unwrap());
 }
 
-/// Asks a model everything about bytes that may be no state of it; whether it took them for one.
-fn ask(model: &dyn StateSpace, bytes: &[u8]) -> bool {
+/// Applies all functions of a model to bytes that may encode no state. Returns whether the model expanded them.
+fn expands(model: &dyn StateSpace, bytes: &[u8]) -> bool {
     let mut successors = Vec::new();
     let run = |out: &mut SuccessorSink| model.expand(bytes, out);
     let expanded = SuccessorSink::collect(model.width(), &mut successors, run);
@@ -396,8 +394,8 @@ fn ask(model: &dyn StateSpace, bytes: &[u8]) -> bool {
     expanded.is_ok()
 }
 
-/// Bytes of a model's width: any, and its initial states with some changed.
-fn some_bytes(model: &dyn StateSpace, random: &mut Random) -> Vec<u8> {
+/// Bytes of a model's width: random ones, or an initial state with changed bits.
+fn random_bytes(model: &dyn StateSpace, random: &mut Random) -> Vec<u8> {
     let width = model.width();
     let mut bytes = vec![0; width];
     match random.below(4) {
@@ -418,13 +416,13 @@ fn some_bytes(model: &dyn StateSpace, random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_that_are_no_state_do_no_harm() {
+fn bytes_that_encode_no_state_are_rejected_or_expanded_equally() {
     let mut random = Random::new(7);
     let (mut taken, mut refused) = (0, 0);
-    let mut ask_all = |what: &str, models: [&dyn StateSpace; 2]| {
+    let mut expand_all = |what: &str, models: [&dyn StateSpace; 2]| {
         for _ in 0..if crate::support::is_large() { 20_000 } else { 300 } {
-            let bytes = some_bytes(models[0], &mut random);
-            let [one, other] = models.map(|model| ask(model, &bytes));
+            let bytes = random_bytes(models[0], &mut random);
+            let [one, other] = models.map(|model| expands(model, &bytes));
             assert_eq!(one, other, "{what}: {bytes:02x?}");
             *(if one { &mut taken } else { &mut refused }) += 1;
         }
@@ -433,37 +431,37 @@ fn bytes_that_are_no_state_do_no_harm() {
 system async;";
     let interp = interp_of("three.dve", three);
     let jit = Jit::new(&interp).unwrap();
-    assert!(!ask(&jit, &[0xff]) && !ask(&interp, &[0xff]), "three locations have two bits");
-    ask_all("three", [&interp, &jit]);
+    assert!(!expands(&jit, &[0xff]) && !expands(&interp, &[0xff]), "three locations have two bits");
+    expand_all("three", [&interp, &jit]);
     let interp = interp_of("claim.pml", CLAIMED);
     let jit = Jit::new(&interp).unwrap();
     let claimed =
         [&interp as &dyn StateSpace, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
-    ask_all("a claim", [&claimed[0], &claimed[1]]);
-    let ask_all = std::cell::RefCell::new(ask_all);
-    for_each_model(&|what, models| (ask_all.borrow_mut())(what, models));
+    expand_all("a claim", [&claimed[0], &claimed[1]]);
+    let expand_all = std::cell::RefCell::new(expand_all);
+    for_each_model(&|what, models| (expand_all.borrow_mut())(what, models));
     assert!(taken > 300 && refused > 1000, "{taken} taken for states, {refused} refused");
 }
 
-/// A few of the models of `examples/differential`, without the other tools.
+/// Some of the models of `examples/differential`, without the other tools.
 #[test]
-fn random_models_in_every_language_agree_however_they_are_searched() {
+fn all_searches_of_random_models_agree() {
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE, &dve::LANGUAGE] {
         let (mut explored_states, mut searched) = (0, 0);
         for seed in 1..=12 {
             let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
-            match crate::ours::explore(language, &text) {
-                crate::ours::Answer::Explored(explored) => {
+            match crate::spillway_answers::explore(language, &text) {
+                crate::spillway_answers::Answer::Explored(explored) => {
                     println!("{} {seed}:\n{text}", language.name);
                     explored_states += explored.outcome.states();
                     searched += 1;
-                    crate::ours::assert_all_agree(&explored, &mut Random::new(seed));
+                    crate::spillway_answers::assert_all_agree(&explored, &mut Random::new(seed));
                 }
-                crate::ours::Answer::Large => {}
-                crate::ours::Answer::Refused(why) if *language == promela::LANGUAGE => {
+                crate::spillway_answers::Answer::Large => {}
+                crate::spillway_answers::Answer::Refused(why) if *language == promela::LANGUAGE => {
                     println!("{seed}: {why}")
                 }
-                crate::ours::Answer::Refused(why) => {
+                crate::spillway_answers::Answer::Refused(why) => {
                     panic!("{} {seed}: {why}\n{text}", language.name)
                 }
             }
@@ -474,9 +472,9 @@ fn random_models_in_every_language_agree_however_they_are_searched() {
     }
 }
 
-/// A few of them beside the reference tools, where these are installed.
+/// Some of these models with the reference tools, if installed.
 #[test]
-fn random_models_are_to_spin_and_rumur_what_they_are_to_us() {
+fn random_models_have_the_results_of_spin_and_rumur() {
     let folder = tempfile::tempdir().unwrap();
     for language in [&promela::LANGUAGE, &murphi::LANGUAGE] {
         let Some(tool) = crate::causes::tool(language) else {
@@ -486,7 +484,7 @@ fn random_models_are_to_spin_and_rumur_what_they_are_to_us() {
         let mut same = 0;
         for seed in 100..106 {
             let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
-            let ours = crate::ours::explore(language, &text);
+            let ours = crate::spillway_answers::explore(language, &text);
             match crate::causes::compare(language, &text, &ours, folder.path()) {
                 Comparison::Same => same += 1,
                 Comparison::Different(how) => panic!("{tool}, {seed}: {how}\n{text}"),

@@ -3,7 +3,7 @@
 //!
 //! `SPILLWAY_LARGE` runs more cases, which take minutes.
 
-mod attacked;
+mod foreign_files;
 
 use crate::graphs::graphs_of;
 use crate::support::{Graph, Random, begin_or_resume, is_large, tiny_plan};
@@ -26,41 +26,41 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How a search is shared out, and what happens to it.
-struct Driver<'d> {
+/// A search in tasks with random events.
+struct TaskDriver<'d> {
     model: &'d Graph,
     limits: SearchLimits,
     random: Random,
     disk: Arc<FaultDisk>,
-    /// One operation of so many is the last of a process or of a machine; none, if nothing happens.
+    /// A crash comes within this number of operations. `None` for no crashes.
     crashes: Option<usize>,
-    /// Whether who does a task has only copies of what it reads.
-    is_distant: bool,
-    counts: Counts,
+    /// Whether a worker has only copies of the files it reads.
+    is_remote: bool,
+    counts: TaskCounts,
 }
 
-/// Files of a disk, of which others have copies.
+/// The files of a disk, which a worker copies.
 #[derive(Debug)]
-struct Shelf {
+struct RemoteFiles {
     files: Arc<FaultDisk>,
-    /// Where the copies are.
+    /// The folder of the copies.
     copies: TempDir,
-    /// How many bytes have been copied of parts of files, and how many would have been of all of these files.
+    /// Bytes copied of parts of files, and the sizes of all these files.
     copied: Mutex<[u64; 2]>,
 }
 
-impl Shelf {
-    fn of(files: &Arc<FaultDisk>) -> Arc<Shelf> {
+impl RemoteFiles {
+    fn of(files: &Arc<FaultDisk>) -> Arc<RemoteFiles> {
         let copies = tempfile::tempdir().unwrap();
-        Arc::new(Shelf { files: files.clone(), copies, copied: Mutex::default() })
+        Arc::new(RemoteFiles { files: files.clone(), copies, copied: Mutex::default() })
     }
 
-    fn disk(self: &Arc<Shelf>) -> RemoteDisk {
+    fn disk(self: &Arc<RemoteFiles>) -> RemoteDisk {
         RemoteDisk::new(RealDisk::open(self.copies.path()).unwrap(), self.clone(), is_own)
     }
 }
 
-impl RemoteOrigin for Shelf {
+impl RemoteOrigin for RemoteFiles {
     fn fetch(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
         let (bytes, copy) = (self.files.read(name)?, self.copies.path().join(name));
         let Some(range) = range else {
@@ -95,21 +95,21 @@ impl RemoteOrigin for Shelf {
     }
 }
 
-/// What was done.
+/// Counts of the work.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct TaskCounts {
     expanded: u32,
     settled: u32,
     merged: u32,
     alone: u32,
     again: u32,
     crashed: u32,
-    /// Of parts of files, bytes copied, and those of the whole files.
+    /// Bytes copied of parts of files, and the sizes of these files.
     copied: [u64; 2],
 }
 
-impl Counts {
-    fn add(&mut self, other: Counts) {
+impl TaskCounts {
+    fn add(&mut self, other: TaskCounts) {
         self.expanded += other.expanded;
         self.settled += other.settled;
         self.merged += other.merged;
@@ -120,16 +120,16 @@ impl Counts {
     }
 }
 
-impl Driver<'_> {
+impl TaskDriver<'_> {
     fn memory(&mut self) -> MemoryPlan {
         let keys = [4, 40, 400][self.random.below(3)];
         tiny_plan(1 + self.random.below(2), self.model.width, keys, 4 * keys)
     }
 
-    /// Goes on until there is a verdict.
-    fn search(mut self) -> (SearchOutcome, Arc<FaultDisk>, Counts) {
-        // A step may take more operations than that, as many as there are levels in memory: the more often it was in vain,
-        // the more it gets.
+    /// Works until there is a verdict.
+    fn search(mut self) -> (SearchOutcome, Arc<FaultDisk>, TaskCounts) {
+        // A step may take more operations than the limit. Their number depends on the levels in memory. So each failed
+        // try gets a higher limit.
         let mut tries = 1;
         loop {
             if let Some(operations) = self.crashes {
@@ -157,7 +157,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Does what is next, or a part of it.
+    /// Does the next work, or a part of it.
     fn step(&mut self) -> Result<Option<SearchOutcome>> {
         let thin = [1, 1, 1, 2, 20][self.random.below(5)];
         let wanted = SharingOptions { tasks: 1 + self.random.below(7) as u32, thin };
@@ -177,37 +177,37 @@ impl Driver<'_> {
                 begin_or_resume(self.model, &disk, memory, &limits, &control)?.run()?;
                 Ok(None)
             }
-            NextWork::Tasks(plan) => self.follow(&plan).map(|()| None),
+            NextWork::Tasks(plan) => self.run_plan(&plan).map(|()| None),
         }
     }
 
-    /// Does the tasks of a plan in any order, some again, and commits it.
-    fn follow(&mut self, plan: &TaskPlan) -> Result<()> {
-        let mut left: Vec<u32> = (0..plan.tasks()).collect();
-        while !left.is_empty() {
-            let task = left.swap_remove(self.random.below(left.len()));
+    /// Runs the tasks of a plan in any order, some repeatedly, and commits the plan.
+    fn run_plan(&mut self, plan: &TaskPlan) -> Result<()> {
+        let mut pending: Vec<u32> = (0..plan.tasks()).collect();
+        while !pending.is_empty() {
+            let task = pending.swap_remove(self.random.below(pending.len()));
             self.task(plan, task)?;
             if self.random.below(8) == 0 {
                 self.counts.again += 1;
-                self.redo(plan, task)?;
+                self.repeat_task(plan, task)?;
             }
-            if self.random.below(30) == 0 && !self.are_done(plan, &left)? {
-                // Too soon, and so nothing is committed.
+            if self.random.below(30) == 0 && !self.are_done(plan, &pending)? {
+                // A commit before all tasks are done has no effect.
                 assert!(matches!(commit(&*self.disk, &plan.id())?, PlanOutcome::Undone(..)));
             }
         }
         let commit = |disk: &dyn Disk| commit(disk, &plan.id());
-        assert!(matches!(self.somewhere(commit)?, PlanOutcome::Done(_)));
+        assert!(matches!(self.run_at_place(commit)?, PlanOutcome::Done(_)));
         match plan.phase {
             TaskPhase::Expand => self.counts.expanded += plan.tasks(),
             TaskPhase::Settle => self.counts.settled += plan.tasks(),
             TaskPhase::Merge => self.counts.merged += plan.tasks(),
             TaskPhase::Grow => panic!("the bytes of a state are known"),
         }
-        self.is_stale(plan)
+        self.assert_stale(plan)
     }
 
-    /// Whether some tasks have been done, before somebody died.
+    /// Whether all these tasks are done.
     fn are_done(&self, plan: &TaskPlan, tasks: &[u32]) -> Result<bool> {
         for &number in tasks {
             match SearchTask::find(&*self.disk, &plan.id(), number)? {
@@ -218,8 +218,8 @@ impl Driver<'_> {
         Ok(true)
     }
 
-    /// That nothing can come any more of a plan that has been committed.
-    fn is_stale(&self, plan: &TaskPlan) -> Result<()> {
+    /// Asserts that a committed plan is stale.
+    fn assert_stale(&self, plan: &TaskPlan) -> Result<()> {
         assert!(matches!(SearchTask::find(&*self.disk, &plan.id(), 0)?, PlanOutcome::Stale));
         assert!(matches!(commit(&*self.disk, &plan.id())?, PlanOutcome::Stale));
         Ok(())
@@ -227,7 +227,7 @@ impl Driver<'_> {
 
     fn task(&mut self, plan: &TaskPlan, number: u32) -> Result<()> {
         let (memory, model) = (self.memory(), self.model);
-        self.somewhere(|disk| {
+        self.run_at_place(|disk| {
             let PlanOutcome::Done(task) = SearchTask::find(disk, &plan.id(), number)? else {
                 panic!("the plan is the current one");
             };
@@ -245,20 +245,20 @@ impl Driver<'_> {
         })
     }
 
-    /// Has something done where the files are, or where there are no copies of them yet.
-    fn somewhere<T>(&mut self, work: impl FnOnce(&dyn Disk) -> Result<T>) -> Result<T> {
-        if !self.is_distant {
+    /// Works where the files are, or in a place without copies yet.
+    fn run_at_place<T>(&mut self, work: impl FnOnce(&dyn Disk) -> Result<T>) -> Result<T> {
+        if !self.is_remote {
             return work(&*self.disk);
         }
-        let shelf = Shelf::of(&self.disk);
-        let done = work(&shelf.disk());
-        let copied = *shelf.copied.lock().unwrap();
+        let remote = RemoteFiles::of(&self.disk);
+        let done = work(&remote.disk());
+        let copied = *remote.copied.lock().unwrap();
         (0..2).for_each(|it| self.counts.copied[it] += copied[it]);
         done
     }
 
-    /// Does a task once more, as who did not know that it was done: the same bytes come of it.
-    fn redo(&mut self, plan: &TaskPlan, number: u32) -> Result<()> {
+    /// Repeats a finished task, as a worker that does not know of it would. The files stay the same.
+    fn repeat_task(&mut self, plan: &TaskPlan, number: u32) -> Result<()> {
         let before = self.bytes(plan)?;
         let receipt = format!("receipt-{}-{number:05}", plan.id());
         self.disk.remove(&receipt)?;
@@ -267,7 +267,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// All files but receipts, which say how long it took.
+    /// All files but receipts, which have times.
     fn bytes(&self, plan: &TaskPlan) -> Result<Vec<(String, Vec<u8>)>> {
         let files = self.disk.list()?.into_iter().map(|it| it.0);
         let files = files.filter(|it| !it.starts_with("receipt-") && !it.contains(&plan.id()));
@@ -294,13 +294,13 @@ fn levels(disk: &dyn Disk) -> Vec<Vec<u8>> {
     (0..saved.store.levels.len()).map(keys).collect()
 }
 
-/// That a search in tasks comes to what one process comes to.
-fn is_alike(
+/// Asserts that a search in tasks has the levels and the outcome of one process.
+fn compare_with_one_process(
     graph: &Graph,
     keep_going: bool,
     seed: u64,
-    (crashes, is_distant): (Option<usize>, bool),
-) -> Counts {
+    (crashes, is_remote): (Option<usize>, bool),
+) -> TaskCounts {
     let limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
     let expected = memory::search(graph, &limits).unwrap();
     let alone: Arc<dyn Disk> = Arc::new(FaultDisk::new());
@@ -308,16 +308,16 @@ fn is_alike(
     let plan = tiny_plan(1, graph.width, 400, 3_000);
     begin_or_resume(graph, &alone, plan, &limits, &control).unwrap().run().unwrap();
     let (random, disk) = (Random::new(seed), Arc::new(FaultDisk::new()));
-    let (model, counts) = (graph, Counts::default());
+    let (model, counts) = (graph, TaskCounts::default());
     let driver =
-        Driver { model, limits: limits.clone(), random, disk, crashes, is_distant, counts };
+        TaskDriver { model, limits: limits.clone(), random, disk, crashes, is_remote, counts };
     let (outcome, disk, counts) = driver.search();
     assert_eq!(outcome, expected, "{graph:?}");
     assert!(levels(&*disk) == levels(&*alone), "{graph:?}");
-    // What is left is what one process goes on with, or finds to be at its end.
+    // One process can resume the directory, or finds it complete.
     let shared: Arc<dyn Disk> = disk.clone();
-    let mut again = begin_or_resume(graph, &shared, plan, &limits, &control).unwrap();
-    assert_eq!(again.run().unwrap(), expected);
+    let mut resumed = begin_or_resume(graph, &shared, plan, &limits, &control).unwrap();
+    assert_eq!(resumed.run().unwrap(), expected);
     let saved = SavedSearch::load(&*disk).unwrap();
     let known: Vec<String> = saved.files().map(|it| it.to_string()).collect();
     let others = disk.list().unwrap().into_iter().map(|it| it.0);
@@ -334,18 +334,18 @@ fn graphs() -> impl Strategy<Value = Graph> {
     graphs_of(shape, 3_000)
 }
 
-fn tried(cases: u32, how: (Option<usize>, bool)) -> Counts {
+fn run_cases(cases: u32, how: (Option<usize>, bool)) -> TaskCounts {
     let mut runner = TestRunner::new_with_rng(
         ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() },
         proptest::test_runner::TestRng::deterministic_rng(
             proptest::test_runner::RngAlgorithm::ChaCha,
         ),
     );
-    let counts = std::cell::Cell::new(Counts::default());
+    let counts = std::cell::Cell::new(TaskCounts::default());
     let strategy = (graphs(), any::<bool>(), any::<u64>());
     let run = runner.run(&strategy, |(graph, keep_going, seed)| {
         let mut all = counts.get();
-        all.add(is_alike(&graph, keep_going, seed, how));
+        all.add(compare_with_one_process(&graph, keep_going, seed, how));
         counts.set(all);
         Ok(())
     });
@@ -354,9 +354,9 @@ fn tried(cases: u32, how: (Option<usize>, bool)) -> Counts {
 }
 
 #[test]
-fn in_tasks_the_same_levels_are_found() {
-    let counts = tried(if is_large() { 2_000 } else { 60 }, (None, false));
-    let Counts { expanded, settled, merged, alone, again, .. } = counts;
+fn tasks_find_the_levels_of_one_process() {
+    let counts = run_cases(if is_large() { 2_000 } else { 60 }, (None, false));
+    let TaskCounts { expanded, settled, merged, alone, again, .. } = counts;
     assert!(
         expanded > 300 && settled > 300 && merged > 300 && alone > 100 && again > 100,
         "{counts:?}"
@@ -364,34 +364,34 @@ fn in_tasks_the_same_levels_are_found() {
 }
 
 #[test]
-fn whatever_dies_when_the_same_levels_are_found() {
-    let counts = tried(if is_large() { 1_000 } else { 30 }, (Some(400), false));
+fn crashed_tasks_find_the_levels_of_one_process() {
+    let counts = run_cases(if is_large() { 1_000 } else { 30 }, (Some(400), false));
     assert!(counts.crashed > 100 && counts.expanded > 100 && counts.merged > 20, "{counts:?}");
 }
 
-/// Who does a task sees only what it asks for: no more than the parts of files that it reads.
+/// A worker has only the files it requests, and requests no more than the parts it reads.
 #[test]
-fn files_may_lie_elsewhere() {
-    let counts = tried(if is_large() { 500 } else { 20 }, (None, true));
+fn remote_tasks_find_the_levels_of_one_process() {
+    let counts = run_cases(if is_large() { 500 } else { 20 }, (None, true));
     let [copied, whole] = counts.copied;
     assert!(counts.expanded > 100 && counts.settled > 100 && counts.merged > 50, "{counts:?}");
     assert!(copied > 0 && copied * 4 < whole * 3, "{counts:?}");
-    let counts = tried(if is_large() { 500 } else { 10 }, (Some(3_000), true));
+    let counts = run_cases(if is_large() { 500 } else { 10 }, (Some(3_000), true));
     assert!(counts.crashed > 10, "{counts:?}");
 }
 
-/// Of two who plan, the second follows the first, whatever it asks for; where the manifest is another, the plan is.
+/// A second planner gets the plan of the first, whatever its options. Another manifest has another plan.
 #[test]
-fn who_plans_second_follows_the_first() {
+fn a_second_planner_gets_the_same_plan() {
     let graph = Graph { nodes: 3_000, degree: 4, spread: 3_000, width: 9, broken: 0, dense: 2_500 };
     let (limits, disk) = (SearchLimits::default(), Arc::new(FaultDisk::new()));
     let control = SearchControl::new(Duration::from_secs(3600), None);
     let shared: Arc<dyn Disk> = disk.clone();
-    let begun =
+    let first_limits =
         SearchLimits { stop_on_violation: false, max_states: Some(1_000), ..limits.clone() };
     let limits = SearchLimits { stop_on_violation: false, ..limits };
     let plan = tiny_plan(1, graph.width, 400, 3_000);
-    begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
+    begin_or_resume(&graph, &shared, plan, &first_limits, &control).unwrap().run().unwrap();
     let next =
         |tasks| match TaskPlan::next(&*disk, &graph, &limits, SharingOptions { tasks, thin: 1 }) {
             Ok(NextWork::Tasks(plan)) => plan,
@@ -407,16 +407,16 @@ fn who_plans_second_follows_the_first() {
         SearchTask::find(&*disk, "00000000-expand-0", 0).unwrap(),
         PlanOutcome::Stale
     ));
-    // One process goes on: it sweeps what was planned, and that is stale.
-    begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
+    // One process resumes: it removes the files of the plan, which becomes stale.
+    begin_or_resume(&graph, &shared, plan, &first_limits, &control).unwrap().run().unwrap();
     assert!(matches!(SearchTask::find(&*disk, &first.id(), 0).unwrap(), PlanOutcome::Stale));
     let verdict = SavedSearch::load(&*disk).unwrap().outcome().unwrap().verdict;
     assert_eq!(verdict, SearchVerdict::Incomplete);
 }
 
-/// What cannot be shared out says so.
+/// The obstacle to a division has a reason.
 #[test]
-fn what_is_not_shared_out_is_refused() {
+fn indivisible_searches_are_rejected() {
     let graph = Graph { nodes: 9, degree: 1, spread: 1, width: 9, broken: 0, dense: 9 };
     let model: &dyn StateSpace = &graph;
     let comback = SavedStorage::Comback(Default::default());

@@ -2,7 +2,7 @@
 
 use super::{files_below, read};
 
-/// The pages to which a table of contents leads, in its order.
+/// The pages that a table of contents links to, in order.
 fn pages(summary: &str) -> Vec<String> {
     let links = summary.lines().filter_map(|line| line.split_once("]("));
     links.filter_map(|(_, link)| Some(link.split_once(')')?.0.to_string())).collect()

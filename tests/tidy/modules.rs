@@ -1,37 +1,37 @@
-//! The modules of a folder, with the dependencies by the names they use, have no cycles.
+//! The modules of a folder, with their dependencies by used names, have no cycles.
 
 use super::{code, code_folders, in_cycles, read, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module, as the names on the way to it from the crate.
+/// A module, as the names of its path in the crate.
 type Module = Vec<String>;
 
-/// The modules of a crate, with what each uses: paths as they are written, and whether each is given on.
+/// The modules of a crate, with the paths that each uses.
 struct Crate {
-    modules: BTreeMap<Module, Vec<Used>>,
+    modules: BTreeMap<Module, Vec<UsedPath>>,
 }
 
-/// A path as it is written, one name after another.
-struct Used {
+/// A path as written, one name after another.
+struct UsedPath {
     path: Vec<String>,
-    /// The name it has here, if a `use` gives it one.
+    /// The local name, if a `use` declares one.
     name: Option<String>,
 }
 
 impl Crate {
-    /// Of files below `root`.
+    /// The modules of files below `root`.
     fn of(root: &str, files: &[(String, String)]) -> Crate {
         let modules = files.iter().map(|(file, text)| {
             let file = file.strip_prefix(root).unwrap_or(file).trim_end_matches(".rs");
             let mut module: Module = file.split('/').map(str::to_string).collect();
             let is_folder = module.last().is_some_and(|it| ["mod", "lib", "main"].contains(&&**it));
             module.truncate(module.len() - usize::from(is_folder));
-            (module, used(&code(file, text)))
+            (module, used_paths(&code(file, text)))
         });
         Crate { modules: modules.collect() }
     }
 
-    /// The module that a path written in another is about.
+    /// The module that a path in another module refers to.
     fn resolve(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
         let (mut at, mut rest) = (from.clone(), path);
         match path.first()?.as_str() {
@@ -54,16 +54,16 @@ impl Crate {
             }
             (at, rest) = (inside, others);
         }
-        // A name that the module only gives on is another's.
-        let given_on = rest.first().filter(|_| depth < 6).and_then(|name| {
+        // A re-exported name belongs to another module.
+        let reexported = rest.first().filter(|_| depth < 6).and_then(|name| {
             let mut uses = self.modules.get(&at)?.iter();
             let given = uses.find(|it| it.name.as_ref() == Some(name))?;
             self.resolve(&at, &given.path, depth + 1)
         });
-        Some(given_on.unwrap_or(at))
+        Some(reexported.unwrap_or(at))
     }
 
-    /// For each folder the arrows between what lies in it.
+    /// The dependencies between the parts of each folder.
     fn arrows(&self) -> BTreeMap<Module, BTreeSet<(String, String)>> {
         let mut arrows: BTreeMap<Module, BTreeSet<_>> = BTreeMap::new();
         for (from, uses) in &self.modules {
@@ -78,15 +78,15 @@ impl Crate {
         arrows
     }
 
-    /// The modules that use each other in a circle, or are used by such, by folder.
+    /// The modules of dependency cycles, by folder.
     fn cycles(&self) -> BTreeMap<String, BTreeSet<String>> {
         let cyclic = self.arrows().into_iter().filter_map(|(folder, arrows)| {
             let backwards = |arrows: BTreeSet<(String, String)>| {
                 arrows.into_iter().map(|(from, to)| (to, from)).collect::<BTreeSet<_>>()
             };
-            // What leads to a cycle goes in one direction, what is led to in the other.
-            let left = backwards(in_cycles(backwards(in_cycles(arrows))));
-            let names = left.into_iter().map(|(from, _)| from).collect::<BTreeSet<_>>();
+            // The first pass removes parts that lead to no cycle, the second those that no cycle leads to.
+            let remaining = backwards(in_cycles(backwards(in_cycles(arrows))));
+            let names = remaining.into_iter().map(|(from, _)| from).collect::<BTreeSet<_>>();
             (!names.is_empty()).then(|| (folder.join("/"), names))
         });
         cyclic.collect()
@@ -94,7 +94,7 @@ impl Crate {
 }
 
 /// The paths that some code uses.
-fn used(code: &str) -> Vec<Used> {
+fn used_paths(code: &str) -> Vec<UsedPath> {
     let (mut all, mut rest) = (Vec::new(), String::new());
     let mut lines = code.lines();
     while let Some(line) = lines.next() {
@@ -121,7 +121,7 @@ fn used(code: &str) -> Vec<Used> {
             let end =
                 rest[at..].find(|it| !is_word(it) && it != ':').map_or(rest.len(), |it| at + it);
             let path = rest[at..end].split("::").filter(|it| !it.is_empty());
-            all.push(Used { path: path.map(str::to_string).collect(), name: None });
+            all.push(UsedPath { path: path.map(str::to_string).collect(), name: None });
         }
     }
     all
@@ -132,7 +132,7 @@ fn is_visibility(word: &str) -> bool {
 }
 
 /// The paths of a tree of names, as `a::{b, c::d as e}`.
-fn branches(tree: &str, before: &mut Vec<String>, all: &mut Vec<Used>) {
+fn branches(tree: &str, before: &mut Vec<String>, all: &mut Vec<UsedPath>) {
     let (stem, inside) = match tree.split_once('{') {
         Some((stem, inside)) => (stem, inside.trim_end().strip_suffix('}')),
         None => (tree, None),
@@ -147,7 +147,7 @@ fn branches(tree: &str, before: &mut Vec<String>, all: &mut Vec<Used>) {
             let name = name.or_else(|| Some(renamed.trim().to_string()));
             let is_own = before.last().is_some_and(|it| it == "self");
             let path = before[..before.len() - usize::from(is_own && before.len() > 1)].to_vec();
-            all.push(Used { path, name });
+            all.push(UsedPath { path, name });
         }
         Some(inside) => {
             let mut depth = 0;
@@ -164,7 +164,7 @@ fn branches(tree: &str, before: &mut Vec<String>, all: &mut Vec<Used>) {
 }
 
 #[test]
-fn modules_of_a_folder_do_not_use_each_other_in_circles() {
+fn modules_of_a_folder_have_no_cyclic_dependencies() {
     let text = read("CONTRIBUTING.md");
     assert!(text.contains("do not use each other in circles"), "CONTRIBUTING.md says otherwise");
     for root in code_folders() {
@@ -174,7 +174,7 @@ fn modules_of_a_folder_do_not_use_each_other_in_circles() {
 }
 
 #[test]
-fn a_planted_cycle_of_modules_is_found() {
+fn a_planted_cycle_of_modules_is_detected() {
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     let mut files = vec![
         file("src/lib.rs", "pub mod a;"),
@@ -187,7 +187,7 @@ fn a_planted_cycle_of_modules_is_found() {
         file("src/a/d.rs", "fn f(it: crate::a::Thing) {}"),
     ];
     assert_eq!(Crate::of("src/", &files).cycles(), BTreeMap::new());
-    // By a name that `a` only gives on.
+    // A dependency by a name that `a` re-exports.
     files[3].1 = "use super::d::f as g;".into();
     let cycle = BTreeMap::from([("a".to_string(), ["c", "d"].map(str::to_string).into())]);
     assert_eq!(Crate::of("src/", &files).cycles(), cycle);

@@ -3,13 +3,13 @@
 use super::{all_sources, read};
 use std::collections::BTreeSet;
 
-/// The most lines of a file.
+/// The maximum number of lines of a file.
 const FILE_LINES: usize = 700;
 
-/// The most lines of a function.
+/// The maximum number of lines of a function.
 const FUNCTION_LINES: usize = 60;
 
-/// The functions of a file that are longer, by name.
+/// The names of the functions of a file that are longer.
 fn long_functions(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut long = Vec::new();
@@ -23,7 +23,7 @@ fn long_functions(text: &str) -> Vec<String> {
         let name = rest.split(['(', '<']).next().unwrap_or_default();
         let end = format!("{}}}", " ".repeat(indent));
         let length = lines[at..].iter().position(|line| *line == end).map_or(0, |end| end + 1);
-        // One without a body, or on one line, ends before the next function does.
+        // A function without a body, or on one line, ends before the next one.
         let own = lines[at + 1..].iter().position(|line| {
             line.len() - line.trim_start().len() <= indent && line.contains("fn ")
         });
@@ -34,8 +34,8 @@ fn long_functions(text: &str) -> Vec<String> {
     long
 }
 
-/// The longer functions that `CONTRIBUTING.md` tells of, as file and name.
-fn told() -> BTreeSet<String> {
+/// The longer functions that `CONTRIBUTING.md` lists, as file and name.
+fn listed_functions() -> BTreeSet<String> {
     let text = read("CONTRIBUTING.md");
     let rule = text.split("\n- ").find(|rule| rule.starts_with("**Files**")).unwrap();
     let words = rule.split('`').skip(1).step_by(2).filter(|word| word.contains("::"));
@@ -43,7 +43,7 @@ fn told() -> BTreeSet<String> {
 }
 
 #[test]
-fn files_and_functions_are_as_long_as_contributing_says() {
+fn lengths_of_files_and_functions_are_within_the_limits() {
     let text = read("CONTRIBUTING.md");
     let limits = format!("at most {FILE_LINES} lines, functions at most {FUNCTION_LINES}");
     assert!(text.contains(&limits), "CONTRIBUTING.md does not say `{limits}`");
@@ -54,11 +54,15 @@ fn files_and_functions_are_as_long_as_contributing_says() {
         let short = short.replacen("/src/", "/", 1).trim_end_matches(".rs").to_string();
         found.extend(long_functions(&text).into_iter().map(|name| format!("{short}::{name}")));
     }
-    assert_eq!(found, told(), "longer functions, and those that CONTRIBUTING.md tells of");
+    assert_eq!(
+        found,
+        listed_functions(),
+        "longer functions, and those that CONTRIBUTING.md tells of"
+    );
 }
 
 #[test]
-fn a_planted_long_function_is_found() {
+fn a_planted_long_function_is_detected() {
     let body = |lines: usize| "    x();\n".repeat(lines);
     let text = format!(
         "trait T {{\n    fn none(&self);\n}}\n\nfn short() {{\n{}}}\n\npub(super) unsafe fn long<T>() {{\n{}}}\n",

@@ -1,8 +1,8 @@
-//! The fenced blocks of a page, and what is to be done with each.
+//! The fenced blocks of a page, and the use of each.
 
 /// A fenced block of a page.
 pub struct Block<'p> {
-    /// What stands behind the fence.
+    /// The info string of the fence.
     pub info: &'p str,
     /// The lines between the fences, each with its end.
     pub text: String,
@@ -23,9 +23,9 @@ pub fn blocks(page: &str) -> Vec<Block<'_>> {
     all
 }
 
-/// Why the commands of a block are not run.
+/// A reason for a block that is not run.
 pub struct SkipReason {
-    /// The word behind `skip=` in the info string.
+    /// The word after `skip=` in the info string.
     pub name: &'static str,
     /// The reason.
     pub meaning: &'static str,
@@ -41,7 +41,7 @@ pub const SKIP_REASONS: &[SkipReason] = &[
     SkipReason { name: "live", meaning: "shows a moment of a running search" },
 ];
 
-/// What is done with a block.
+/// The use of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BlockUse<'p> {
     /// Each command is run, and its output is compared.
@@ -50,7 +50,7 @@ pub enum BlockUse<'p> {
     CommandsOfOther,
     /// The lines are run as one script. The page shows no output.
     Script,
-    /// Nothing, for a reason of the table.
+    /// The block is skipped, for a reason of the table.
     Skipped,
     /// The text becomes a file.
     File(&'p str),
@@ -58,12 +58,12 @@ pub enum BlockUse<'p> {
     Append(&'p str),
     /// The text changes a file.
     Edit(&'p str),
-    /// Nothing: the text is no command.
+    /// The text has no command.
     Illustration,
 }
 
 impl Block<'_> {
-    /// Returns what is done with the block. `None` if nothing is known for its info string.
+    /// The use of the block. `None` if the info string is unknown.
     pub fn usage(&self) -> Option<BlockUse<'_>> {
         let (language, target) = match self.info.split_once(' ') {
             Some((language, target)) => (language, target),

@@ -7,14 +7,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a page says otherwise than it is.
+/// A difference between a page and the program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PageMismatch {
     /// The page, by its path from the root of the repository.
     pub name: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is otherwise.
+    /// The difference.
     pub what: String,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for PageMismatch {
     }
 }
 
-/// What is required of a page.
+/// The requirements on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageKind {
     /// Every block is tested, and only the figures of the row `found` may differ.
@@ -34,18 +34,18 @@ pub enum PageKind {
     Reference,
 }
 
-/// How a page is walked through.
+/// The options of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct WalkOptions {
-    /// What is required of the page.
+    /// The requirements on the page.
     pub kind: PageKind,
     /// Whether the commands of other checkers are run.
-    pub others: bool,
-    /// Whether output that differs is collected instead of rejected.
+    pub runs_other_checkers: bool,
+    /// Whether different output is collected instead of rejected.
     pub renews: bool,
 }
 
-/// The lines of a page that show the output of a command, and what it prints now.
+/// The lines of a page that show the output of a command, and its current output.
 struct Renewal {
     /// The first of these lines, from 0.
     from: usize,
@@ -60,12 +60,12 @@ struct Walk<'p> {
     name: &'p str,
     options: WalkOptions,
     home: PathBuf,
-    /// Where the next command is run.
+    /// The working folder of the next command.
     folder: PathBuf,
-    /// How the last command ended.
+    /// The exit code of the last command.
     code: i32,
-    /// The line of a command that ended in a way that must be told, and was not yet.
-    untold: Option<usize>,
+    /// The line of the last command, if the page must show its exit code and has not yet.
+    unreported: Option<usize>,
     /// The number of commands that were run.
     commands: usize,
     renewals: Vec<Renewal>,
@@ -76,18 +76,18 @@ struct ShownCommand<'p> {
     /// The line of the command, from 1.
     line: usize,
     command: &'p str,
-    /// The output as shown.
-    told: String,
+    /// The output that the page shows.
+    expected: String,
     /// Whether the command is another checker's.
     is_other: bool,
 }
 
-/// What a walk through a page finds.
+/// The result of a walk.
 #[derive(Debug, PartialEq, Eq)]
 pub struct WalkResult {
     /// The number of commands that were run.
     pub commands: usize,
-    /// The page with the present output.
+    /// The page with the current output.
     pub page: String,
 }
 
@@ -104,20 +104,20 @@ pub fn walk(
         home: home.to_path_buf(),
         folder: home.to_path_buf(),
         code: 0,
-        untold: None,
+        unreported: None,
         commands: 0,
         renewals: Vec::new(),
     };
     for block in blocks(page) {
         walk.block(&block)?;
     }
-    match walk.untold {
+    match walk.unreported {
         Some(line) => Err(walk.at(line, "ends in a way that the page does not tell")),
         None => Ok(WalkResult { commands: walk.commands, page: renewed(page, &walk.renewals) }),
     }
 }
 
-/// Returns the page with the present output.
+/// The page with the current output.
 fn renewed(page: &str, renewals: &[Renewal]) -> String {
     let (mut out, mut next) = (String::new(), 0);
     let lines: Vec<&str> = page.split_inclusive('\n').collect();
@@ -134,7 +134,7 @@ impl Walk<'_> {
         PageMismatch { name: self.name.to_owned(), line, what: what.to_owned() }
     }
 
-    /// Does what a block says.
+    /// Executes a block.
     fn block(&mut self, block: &Block) -> Result<(), PageMismatch> {
         let is_tutorial = self.options.kind == PageKind::Tutorial;
         match block.usage() {
@@ -157,14 +157,15 @@ impl Walk<'_> {
     }
 
     fn write(&self, file: &str, text: &str) {
-        // A program of one's own finds the library beside itself on the page, and here where it is.
+        // A tutorial's program depends on a copy of the library in a neighbouring folder. The test has the library
+        // elsewhere.
         let library = format!("\"{}\"", env!("CARGO_MANIFEST_DIR"));
         let text = text.replace("\"../spillway\"", &library);
         let to = self.home.join(file);
         if to.ends_with("Cargo.toml") {
-            // Without a network only the versions that we have can be had.
-            let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock");
-            std::fs::copy(ours, to.with_file_name("Cargo.lock")).unwrap();
+            // Without a network, only locked versions are available.
+            let lock_file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock");
+            std::fs::copy(lock_file, to.with_file_name("Cargo.lock")).unwrap();
         }
         std::fs::write(to, text).unwrap();
     }
@@ -185,7 +186,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Runs the lines of a block as one script, each of which must succeed.
+    /// Runs the lines of a block as one script, each command of which must succeed.
     fn script(&mut self, block: &Block) -> Result<(), PageMismatch> {
         self.commands += 1;
         let printed = self.run(&format!("set -e\n{}", block.text));
@@ -202,22 +203,22 @@ impl Walk<'_> {
             let Some(command) = line.strip_prefix("$ ") else {
                 return Err(self.at(at, "output of no command"));
             };
-            let mut told = String::new();
+            let mut expected = String::new();
             while let Some((_, line)) = lines.next_if(|(_, line)| !line.starts_with("$ ")) {
-                told += line;
-                told += "\n";
+                expected += line;
+                expected += "\n";
             }
-            if !is_other || self.options.others {
-                self.command(&ShownCommand { line: at, command, told, is_other })?;
+            if !is_other || self.options.runs_other_checkers {
+                self.command(&ShownCommand { line: at, command, expected, is_other })?;
             }
         }
         Ok(())
     }
 
-    /// Whether a command prints what the page shows.
+    /// Whether a command prints the output on the page.
     fn is_same(&self, printed: &str, shown: &ShownCommand) -> bool {
         if shown.is_other {
-            return fits(printed, &shown.told);
+            return fits(printed, &shown.expected);
         }
         let compared = |out: &str| match self.options.kind {
             PageKind::Tutorial => masked(out),
@@ -226,16 +227,16 @@ impl Walk<'_> {
                 lines.lines().map(comparable).collect::<Vec<_>>().join("\n")
             }
         };
-        compared(printed) == compared(&shown.told)
+        compared(printed) == compared(&shown.expected)
     }
 
     /// Runs a command and compares its output.
     fn command(&mut self, shown: &ShownCommand) -> Result<(), PageMismatch> {
         self.commands += 1;
         if shown.command == "echo $?" {
-            self.untold = None;
+            self.unreported = None;
         }
-        if let Some(line) = self.untold {
+        if let Some(line) = self.unreported {
             let message = format!("ends with {}, which the page does not tell", self.code);
             return Err(self.at(line, &message));
         }
@@ -244,26 +245,26 @@ impl Walk<'_> {
             return Ok(());
         }
         let printed = self.run(shown.command);
-        // A page of reference shows an error by its message.
-        let is_told = self.options.kind == PageKind::Reference;
-        if !is_told && !matches!(self.code, 0 | 1) {
-            self.untold = Some(shown.line);
+        // A reference page shows an error by its message.
+        let is_reference = self.options.kind == PageKind::Reference;
+        if !is_reference && !matches!(self.code, 0 | 1) {
+            self.unreported = Some(shown.line);
         }
         if self.is_same(&printed, shown) {
             return Ok(());
         }
         if self.options.renews && !shown.is_other {
-            let until = shown.line + shown.told.lines().count();
-            let printed = with_figures_of(&shown.told, &printed);
+            let until = shown.line + shown.expected.lines().count();
+            let printed = with_figures_of(&shown.expected, &printed);
             self.renewals.push(Renewal { from: shown.line, until, printed });
             return Ok(());
         }
-        let (command, told) = (shown.command, &shown.told);
-        let what = format!("`{command}` prints\n{printed}\nand the page says\n{told}");
+        let (command, expected) = (shown.command, &shown.expected);
+        let what = format!("`{command}` prints\n{printed}\nand the page says\n{expected}");
         Err(self.at(shown.line, &what))
     }
 
-    /// Returns what a command prints.
+    /// Runs a command. Returns its output.
     fn run(&mut self, command: &str) -> String {
         let built = Path::new(env!("CARGO_BIN_EXE_spillway")).parent().unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -277,12 +278,12 @@ impl Walk<'_> {
         shell.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_INCREMENTAL", "0");
         shell.env("RUST_BACKTRACE", "0");
         if self.options.kind == PageKind::Reference {
-            // `status --all` of a page lists and removes only searches of the page.
+            // `status --all` in a page lists and removes only searches of the page.
             shell.env("TMPDIR", &self.home);
         }
-        let ran = shell.output().unwrap();
-        self.code = ran.status.code().unwrap_or(-1);
-        String::from_utf8(ran.stdout).unwrap()
+        let output = shell.output().unwrap();
+        self.code = output.status.code().unwrap_or(-1);
+        String::from_utf8(output.stdout).unwrap()
     }
 }
 
@@ -300,7 +301,7 @@ const FIGURE_ROWS: [&str; 10] = [
     "  filter ",
 ];
 
-/// Returns a line of a page without the figures that differ each time.
+/// A line of a page, without the figures that differ each time.
 fn comparable(line: &str) -> String {
     if !FIGURE_ROWS.iter().any(|it| line.starts_with(it)) {
         return mask_row(line);
@@ -310,8 +311,8 @@ fn comparable(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns an output with the times and sizes of an older one in the rows that are otherwise equal. So a renewed page
-/// has no other changes.
+/// An output with the times and sizes of an older output in the rows that are otherwise equal. So a renewed page has no
+/// other changes.
 fn with_figures_of(old: &str, new: &str) -> String {
     let rows = |out: &str| {
         let mut rows: Vec<String> = Vec::new();
@@ -327,17 +328,17 @@ fn with_figures_of(old: &str, new: &str) -> String {
         rows
     };
     let old = rows(old);
-    let kept = |row: String| {
+    let with_old_figures = |row: String| {
         let same = old.iter().find(|it| masked(it.as_str()) == masked(&row));
         same.filter(|_| row.starts_with("  found ")).cloned().unwrap_or(row)
     };
-    rows(new).into_iter().map(kept).collect()
+    rows(new).into_iter().map(with_old_figures).collect()
 }
 
-/// Whether what was printed is what is told of it, in which `…` stands for what is left out.
-fn fits(printed: &str, told: &str) -> bool {
-    fn lines_fit(printed: &[&str], told: &[&str]) -> bool {
-        match told {
+/// Whether the output matches the expected lines. `…` in them replaces omitted text.
+fn fits(printed: &str, expected: &str) -> bool {
+    fn lines_fit(printed: &[&str], expected: &[&str]) -> bool {
+        match expected {
             [] => printed.is_empty(),
             ["…", rest @ ..] => (0..=printed.len()).any(|left| lines_fit(&printed[left..], rest)),
             [line, rest @ ..] => match printed {
@@ -346,13 +347,13 @@ fn fits(printed: &str, told: &str) -> bool {
             },
         }
     }
-    fn line_fits(printed: &str, told: &str) -> bool {
-        let Some((start, rest)) = told.split_once('…') else { return printed == told };
+    fn line_fits(printed: &str, expected: &str) -> bool {
+        let Some((start, rest)) = expected.split_once('…') else { return printed == expected };
         let Some(tail) = printed.strip_prefix(start) else { return false };
         let mut ends = tail.char_indices().map(|(at, _)| at).chain([tail.len()]);
         ends.any(|at| line_fits(&tail[at..], rest))
     }
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
-    let told: Vec<&str> = told.lines().collect();
-    lines_fit(&printed, &told)
+    let expected: Vec<&str> = expected.lines().collect();
+    lines_fit(&printed, &expected)
 }

@@ -1,5 +1,7 @@
-//! Random models as text, one module for each language. A model is made from a list of numbers. The same list gives
-//! the same model; a shorter list or one of lesser numbers gives a simpler model.
+//! Random models as text, one module for each language.
+//!
+//! A model is made from a list of numbers. The same list gives the same model. A shorter list, or one of smaller
+//! numbers, gives a simpler model.
 
 #[path = "../../../tests/support/programs/choices.rs"]
 pub mod choices;

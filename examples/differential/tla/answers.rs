@@ -1,9 +1,9 @@
-//! What Spillway or TLC answers for a module.
+//! The answers of Spillway or TLC for a module.
 
 /// The answers for a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers {
-    /// The values of its expressions as text, or why they have none.
+    /// The values of its expressions as text, or the reasons of their failures.
     pub values: Vec<Result<String, String>>,
     /// The outcome of the search.
     pub search: SearchAnswer,
@@ -23,7 +23,7 @@ pub enum SearchAnswer {
     Large,
 }
 
-/// The counts of a whole search.
+/// The counts of a complete search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchCounts {
     pub distinct: u64,
@@ -63,7 +63,7 @@ pub fn difference(ours: &Answers, theirs: &Answers) -> Option<String> {
         (ours, SearchAnswer::Failed(theirs)) => {
             Some(format!("only TLC's search fails\nours: {ours:?}\nTLC:  {theirs}"))
         }
-        // TLC's search counts steps also, so it may stop before ours.
+        // TLC's limit is also for the number of steps, so its search may stop before Spillway's.
         (SearchAnswer::Verified(ours), SearchAnswer::Large) if ours.generated > GENERATED_MAX => {
             None
         }

@@ -1,13 +1,13 @@
-//! Modules in TLA+: Spillway's answers beside TLC's.
+//! Compares Spillway's answers for modules in TLA+ with TLC's.
 //!
 //! A module has expressions without variables and a state machine. The values of the expressions, as text, and the
 //! counts of the machine must be equal. The other ways to search must have the same counts: over cells whose shapes
 //! come from a large or a small sample, over escaped values, over numbered values, and on disk.
 
 mod answers;
+mod disk_search;
 pub mod modules;
-mod ours;
-mod stored;
+mod spillway_answers;
 mod tlc;
 
 use super::{Compared, Figures, Verdict};
@@ -15,7 +15,7 @@ use answers::SearchAnswer;
 use std::path::Path;
 use tlc::{Tlc, TlcAnswer};
 
-/// TLC refuses a check that is constant and false; Spillway evaluates it.
+/// TLC rejects a check that is constant and false. Spillway evaluates it.
 const CONSTANT_CHECK: &str = "is equal to FALSE";
 
 /// Compares modules.
@@ -24,26 +24,26 @@ pub struct Comparer {
 }
 
 impl Comparer {
-    /// Creates a comparison with TLC, if it is there. `folder` is for TLC's files.
+    /// Creates a comparison with TLC, if it is installed. `folder` is for TLC's files.
     pub fn new(folder: &Path) -> Self {
         Self { tlc: Tlc::find(folder) }
     }
 
-    /// Returns whether TLC is there.
+    /// Returns whether TLC is installed.
     pub fn has_tool(&self) -> bool {
         self.tlc.is_some()
     }
 
     /// Compares all answers for a module. Panics if Spillway's own ways differ.
     pub fn compare(&mut self, text: &str) -> Compared {
-        let read = match ours::read(text) {
-            Ok(read) => read,
+        let module = match spillway_answers::read(text) {
+            Ok(module) => module,
             Err(why) => {
                 let verdict = Verdict::Differs(format!("refused: {why}"));
                 return Compared { verdict, figures: None };
             }
         };
-        let ours = ours::answers(&read.program);
+        let ours = spillway_answers::answers(&module.program);
         let figures = Some(Figures {
             states: match &ours.search {
                 SearchAnswer::Verified(counts) => counts.distinct,
@@ -57,7 +57,7 @@ impl Comparer {
             ..Figures::default()
         });
         if let SearchAnswer::Verified(counts) = &ours.search {
-            stored::assert_agrees(read, counts);
+            disk_search::assert_agrees(module, counts);
         }
         let Some(tlc) = &mut self.tlc else {
             return Compared { verdict: Verdict::Alone("no other tool".into()), figures };

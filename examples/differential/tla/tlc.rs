@@ -1,4 +1,4 @@
-//! TLC in one virtual machine that answers for one module after the other (`Evaluate.java`).
+//! Runs TLC in one virtual machine that answers for one module after the other (`Evaluate.java`).
 
 use super::answers::{Answers, SearchAnswer, SearchCounts};
 use super::modules::{CONFIGURATION, expression_count};
@@ -8,13 +8,13 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// The variable with the class path of TLC: `tla2tools.jar`, or the folders of its classes and libraries.
+/// The environment variable with TLC's class path: `tla2tools.jar`, or the folders of its classes and libraries.
 pub const CLASS_PATH: &str = "TLC_CLASSPATH";
 
-/// The time limit for a module; a virtual machine that takes longer is killed.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a module. A virtual machine that takes longer is killed.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// A virtual machine is replaced after as many modules, because TLC keeps what it has read.
+/// The maximum number of modules for a virtual machine. It is then replaced, because TLC keeps all modules in memory.
 const MODULES_MAX: u32 = 500;
 
 const EVALUATE: &str = include_str!("Evaluate.java");
@@ -22,9 +22,9 @@ const EVALUATE: &str = include_str!("Evaluate.java");
 /// The outcome for a module.
 pub enum TlcAnswer {
     Answers(Answers),
-    /// It rejected the module, with the message.
+    /// TLC rejected the module. Contains the message.
     Refused(String),
-    /// It did not finish, with the reason.
+    /// TLC did not finish. Contains the reason.
     GaveUp(String),
 }
 
@@ -45,14 +45,14 @@ struct Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // An error means that it has ended.
+        // An error means that the process has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Tlc {
-    /// Returns TLC if the variable names its class path. `folder` is for its files.
+    /// Returns TLC if the environment variable names its class path. `folder` is for its files.
     pub fn find(folder: &Path) -> Option<Self> {
         let class_path = std::env::var(CLASS_PATH).ok()?;
         Some(Self { class_path, folder: folder.to_owned(), machine: None })
@@ -60,7 +60,7 @@ impl Tlc {
 
     /// Returns TLC's answers for a module.
     pub fn answers(&mut self, text: &str) -> TlcAnswer {
-        match self.ask(text) {
+        match self.request(text) {
             Ok(lines) => parse(&lines),
             Err(reason) => {
                 self.machine = None;
@@ -69,7 +69,7 @@ impl Tlc {
         }
     }
 
-    fn ask(&mut self, text: &str) -> Result<Vec<String>, String> {
+    fn request(&mut self, text: &str) -> Result<Vec<String>, String> {
         let write = |name: &str, text: &str| {
             std::fs::write(self.folder.join(name), text)
                 .map_err(|error| format!("{name} cannot be written: {error}"))
@@ -86,7 +86,7 @@ impl Tlc {
         machine.requests.write_all(request.as_bytes()).map_err(|it| format!("java: {it}"))?;
         let mut lines = Vec::new();
         loop {
-            let line = machine.answers.recv_timeout(PATIENCE);
+            let line = machine.answers.recv_timeout(TIME_LIMIT);
             match line.map_err(|_| "it does not answer".to_owned())? {
                 line if line == "end" => return Ok(lines),
                 line => lines.push(line),

@@ -325,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_is_written_and_read() {
+    fn the_documented_example_is_encoded_and_decoded() {
         // The other 254 bytes share a quarter: two words of 9 bits, the others of 10.
         let lengths = (0..SYMBOLS).map(|byte| match byte {
             0 | 1 => byte as u8 + 1,

@@ -87,7 +87,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_make_a_complete_code_that_is_optimal_if_the_limit_does_not_bind(
+        fn lengths_are_a_complete_code_and_optimal_below_the_limit(
             counts in prop::collection::vec(prop_oneof![Just(0u64), 0u64..40, 0u64..1_000_000], SYMBOLS),
         ) {
             let counts: [u64; SYMBOLS] = counts.try_into().unwrap();

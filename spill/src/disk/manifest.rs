@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_as_shown() {
+    fn a_header_has_the_documented_bytes() {
         let header = header(PayloadFormat { magic: *b"EXAMPLE!", version: 4 }, b"hello");
         assert_eq!(header[..20], *b"EXAMPLE!\x04\0\0\0\x05\0\0\0\0\0\0\0");
         assert_eq!(header[20..24], [0x86, 0xa6, 0x10, 0x36]);

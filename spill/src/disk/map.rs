@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn any_offset_can_be_mapped_and_an_empty_range_too() {
+    fn any_range_is_mapped() {
         let (bytes, file) = numbered(3 * PAGE + 5);
         for (start, end) in [(0, 1), (1, 2), (PAGE - 1, PAGE + 1), (17, bytes.len()), (9, 9)] {
             let mapped =
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_copied_out_of_the_file_or_as_it_lies() {
+    fn parts_of_files_and_memory_are_equal() {
         let (bytes, file) = numbered(3 * PAGE + 5);
         let here = MappedBytes::memory(Arc::new(bytes.clone()), 7..bytes.len());
         let there = MappedBytes::file(file, 7..bytes.len() as u64).unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_files_stay_open() {
+    fn the_number_of_open_files_is_bounded() {
         let (bytes, file) = numbered(PAGE + 5);
         let map = |_| MappedBytes::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
         let maps: Vec<MappedBytes> = (0..OPEN_MAX + 10).map(map).collect();
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_reader_that_skips_leaves_nothing_behind() {
+    fn skipped_reads_leave_no_resident_pages() {
         let (_, file) = numbered(1024 * PAGE);
         for offset in [0, 5 * PAGE + 17] {
             let mapped =

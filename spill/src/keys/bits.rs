@@ -31,13 +31,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         assert_eq!(extract(0b1101_0011, 0b0110_1010), 0b1001);
     }
 
     proptest! {
         #[test]
-        fn bits_that_are_taken_out_go_back_where_they_were(word in any::<u64>(), mask in any::<u64>()) {
+        fn deposit_reverses_extract(word in any::<u64>(), mask in any::<u64>()) {
             prop_assert_eq!(deposit(extract(word, mask), mask), word & mask);
             prop_assert!(mask == u64::MAX || extract(word, mask) >> mask.count_ones() == 0);
         }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         assert_eq!(
             digits(NarrowShape::<1>, &[0b0010_0110, 0b0010_0111, 0b1010_0100], 2),
             [1, 1, 2]
@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_ascend_as_keys_do(
+        fn digits_have_the_order_of_their_keys(
             keys in prop::collection::vec(any::<u128>(), 2..20),
             masks in any::<[u128; 2]>(),
             most in 1u32..20,

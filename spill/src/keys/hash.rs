@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_stay_as_they_are() {
+    fn hashes_are_stable() {
         assert_eq!(hash(b"spillway"), 0xf0656e7753cf127a);
         assert_eq!(hash(b"a"), 0x9122fc7eb0ce6480);
     }

@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Keys that differ from one of them within a mask, and others that may not.
+    /// Keys that differ from the first key only within a mask, and keys that may differ outside.
     fn related() -> impl Strategy<Value = (usize, Vec<u8>, Vec<u8>)> {
         (1usize..60).prop_flat_map(|whole| {
             let bytes = || prop::collection::vec(any::<u8>(), whole);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         let projection = Projection::of_keys(2, &[0x06, 0x81, 0x05, 0x81]);
         let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
         let keys = [0x06, 0x81, 0x05, 0x81, 0x04, 0x81, 0x06, 0x80];
@@ -366,7 +366,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn projecting_keeps_the_order_and_can_be_undone((whole, keys, others) in related()) {
+        fn projection_keeps_the_order_and_is_reversible((whole, keys, others) in related()) {
             let projection = Projection::of_keys(whole, &keys);
             let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
             projection.project(&keys, &mut projected, &mut exceptions);

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         let keys = [0b0010_0110, 0b0010_0111, 0b1010_0100];
         let squeeze = KeySqueezer::of_keys(1, &keys);
         assert_eq!(squeeze.varying(), [0b1000_0011]);
@@ -426,7 +426,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn squeezing_keeps_the_order_and_can_be_undone((width, keys) in related()) {
+        fn squeezing_keeps_the_order_and_is_reversible((width, keys) in related()) {
             match KeySqueezer::of_keys(width, &keys).bits() {
                 0..=64 => {
                     check::<u64>(width, &keys)?;

@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_keys_that_passed_before_are_dropped(
+        fn only_repeated_keys_are_dropped(
             width in prop::sample::select(vec![1usize, 3, 8, 10, 16, 23, 70]),
             numbers in prop::collection::vec(0u8..30, 0..200),
             bytes in 0usize..2000,

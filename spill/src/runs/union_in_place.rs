@@ -337,7 +337,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_run_grows_by_another(
+        fn a_run_is_merged_in_place(
             width in prop::sample::select(vec![2usize, 3, 8, 10, 16, 20, 40, 90]),
             all in prop::collection::btree_map(0u32..60_000, prop::sample::select(vec![true, true, false]), 0..400),
             few in any::<bool>(),
@@ -353,7 +353,7 @@ mod tests {
 
         /// As with threads, for any part of the run that the keys of earlier ranges overwrite.
         #[test]
-        fn a_room_is_filled(
+        fn a_gap_is_filled_by_merging(
             width in prop::sample::select(vec![4usize, 12, 20, 90]),
             aside in 0u32..50,
             all in prop::collection::btree_map(50u32..60_000, any::<bool>(), 0..300),
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_grow_a_run_as_one_does() {
+    fn threads_merge_as_one_thread() {
         for (own, others) in [(3u32, 1u32), (1, 3), (1, 0), (200, 1), (1, 200)] {
             let is_own = |number: &&u32| **number % (own + others) < own;
             let all: Vec<u32> = (0..300_000).collect();

@@ -21,21 +21,21 @@ fn block(width: usize, codec: &Codec, keys: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_block_of_gaps_is_as_shown() {
+fn a_block_of_gaps_has_the_documented_bytes() {
     let shown = "03 00 | 02 00 | 00 00 01 00 | 0e 00 00 00 | 0e 00 00 00
                  00 01 | 00 01 | 00 00 00 00 07 | 00 00 00 00 01";
     assert_eq!(block(5, &Codec::Gaps, &KEYS), bytes(shown));
 }
 
 #[test]
-fn a_block_of_records_is_as_shown() {
+fn a_block_of_records_has_the_documented_bytes() {
     let shown = "02 00 | 00 00 | 03 00 01 00 | 08 00 00 00 | 08 00 00 00
                  04 | 02 | 02 00 01 07 | 03 05";
     assert_eq!(block(3, &Codec::Rle, &[0, 0, 7, 5, 5, 5]), bytes(shown));
 }
 
 #[test]
-fn a_segment_of_pairs_says_how_long_values_are() {
+fn a_segment_of_pairs_stores_the_length_of_values() {
     let disk = FaultDisk::new();
     let mut file = disk.create("a").unwrap();
     let mut writer = SegmentWriter::new(5, &mut *file).with_values(2);
@@ -48,7 +48,7 @@ fn a_segment_of_pairs_says_how_long_values_are() {
 }
 
 #[test]
-fn a_segment_is_as_shown() {
+fn a_segment_has_the_documented_bytes() {
     let disk = FaultDisk::new();
     let mut file = disk.create("a").unwrap();
     let mut writer = SegmentWriter::new(5, &mut *file);

@@ -324,7 +324,7 @@ mod tests {
     use crate::values::AndOperator;
 
     #[test]
-    fn threads_join_pairs_of_keys_that_both_runs_have() {
+    fn threads_join_pairs_with_equal_keys() {
         let pairs = |keys: std::ops::Range<u32>, value: u8| -> Vec<u8> {
             keys.flat_map(|key| [&key.to_be_bytes()[..], &[value]].concat()).collect()
         };

@@ -253,7 +253,7 @@ mod tests {
         /// A level always consists of the pairs that neither it nor the store dominates, in memory, on disk and with a
         /// filter.
         #[test]
-        fn levels_are_what_is_not_dominated(
+        fn levels_consist_of_undominated_pairs(
             levels in prop::collection::vec(
                 prop::collection::btree_set(prop::array::uniform4(0u8..5), 1..80), 1..12),
             young in 0usize..400,

@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_that_is_written_is_read(file in names()) {
+        fn file_names_are_parsed_back(file in names()) {
             prop_assert_eq!(FileName::parse(&file.to_string()), Some(file));
             for other in [format!("{file}x"), format!("{file}-000"), format!("x{file}")] {
                 prop_assert_eq!(FileName::parse(&other), None, "{}", other);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_others_are_not_read() {
+    fn foreign_file_names_are_rejected() {
         for name in [
             "",
             "levels",

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_put_in_is_missed_and_little_else_is_found() {
+    fn a_filter_has_no_false_negatives_and_few_false_positives() {
         for width in [4, 8, 10, 23, 70] {
             let mut filter = BloomFilter::new(width, None, BloomFilter::bytes_for(10_000, 10_000));
             filter.insert(&keys(width, 0..10_000));
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_missed_once_keys_have_more_bits() {
+    fn a_filter_has_no_false_negatives_after_a_codec_change() {
         let whole = 20;
         let (early, late) = (keys(whole, 0..1000), keys(whole, 0..5000));
         let [few, more] = [&early, &late].map(|keys| Projection::of_keys(whole, keys));
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_none_where_it_would_be_useless() {
+    fn useless_filters_are_not_made() {
         assert_eq!(BloomFilter::bytes_for(10_000, 4_000), 0);
         let mut filter = BloomFilter::new(10, None, BloomFilter::bytes_for(10_000, 1 << 20));
         assert!(filter.bytes() <= 60_000);

@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_listed_is_read(levels in prop::collection::vec(prop::collection::vec(piece(), 0..4), 0..70)) {
+        fn listed_levels_are_read(levels in prop::collection::vec(prop::collection::vec(piece(), 0..4), 0..70)) {
             let list = listed(&levels);
             prop_assert!(list.is_sound());
             prop_assert_eq!(list.iter().collect::<Vec<_>>(), levels.clone());
@@ -167,7 +167,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_damaged_is_told_or_read(
+        fn damage_is_detected_or_readable(
             levels in prop::collection::vec(prop::collection::vec(piece(), 0..4), 1..40),
             at in any::<prop::sample::Index>(),
             flip in 1..=255_u8,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_marks_and_counts_are_not_sound() {
+    fn wrong_marks_and_counts_are_rejected() {
         let piece = |keys| (0, SegmentRef { offset: 1 << 40, length: 300, keys });
         let list = listed(&(1..40).map(|keys| vec![piece(keys)]).collect::<Vec<_>>());
         assert!(list.is_sound());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_full_says_so() {
+    fn a_full_list_is_an_error() {
         let mut list = LevelList { levels: 9, numbers: vec![0; LIST_MAX + 1], marks: vec![0] };
         let error = list.push(&[]).unwrap_err().to_string();
         assert!(error.contains("9 levels"), "{error}");

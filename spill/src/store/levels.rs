@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_compressed_beyond_a_length() {
+    fn a_log_is_compressed_beyond_its_plain_length() {
         let (compressed, plain) = (lengths(0), lengths(u64::MAX));
         assert!(compressed.iter().zip(&plain).all(|(less, more)| less < more));
         let some = plain[0] * 10;

@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_come_to_what_the_whole_comes_to(
+        fn partitions_together_equal_the_whole(
             candidates in prop::collection::vec(prop::collection::btree_set(0u16..9_000, 0..3_000), 1..4),
             runs in prop::collection::vec(prop::collection::btree_set(0u16..9_000, 0..3_000), 0..4),
             parts in 1usize..6,
@@ -251,7 +251,7 @@ mod tests {
         }
 
         #[test]
-        fn keys_of_some_numbers_are_read_alone(
+        fn a_range_of_key_numbers_is_read(
             keys in prop::collection::vec(prop::collection::btree_set(0u16..9_000, 0..9_000), 0..4),
             some in prop::collection::vec(0u64..40_000, 2),
         ) {

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         let shares = StoreBudget { young: 1000, filter: 0, plain: 0 };
         let store = Store::new(Arc::new(FaultDisk::new()), 2, Codec::Gaps, shares);
         let mut store = store.with_values(ValueSpec::new(1, OrOperator));

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_goes_first_and_there_is_a_limit() {
+    fn the_largest_buffers_are_reused_first_within_a_limit() {
         let mut spare = SpareBuffers::default();
         for bytes in [100, 300, 200, 500] {
             spare.keep(vec![1; bytes], 700);

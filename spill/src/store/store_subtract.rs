@@ -104,7 +104,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_young_run_is_subtracted_from_batches_however_they_are_cut(
+        fn a_young_run_is_subtracted_from_any_batches(
             run in prop::collection::btree_set(0u8..60, 0..40),
             candidates in prop::collection::btree_set(0u8..60, 0..40),
             batch_keys in 1usize..8,
@@ -122,7 +122,7 @@ mod tests {
         }
 
         #[test]
-        fn a_run_of_pieces_is_subtracted_from_batches_however_both_are_cut(
+        fn a_run_of_pieces_is_subtracted_from_any_batches(
             run in prop::collection::btree_set(20u16..9000, 0..6000),
             candidates in prop::collection::btree_set(0u16..9100, 0..300),
             cuts in prop::collection::btree_set(0u16..9000, 0..4),

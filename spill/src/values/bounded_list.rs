@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         let few = BoundedList::new(2);
         assert_eq!(few.value_bytes(2), 5);
         let (mut kept, mut other) = ([0; 5], [0; 5]);

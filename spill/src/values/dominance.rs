@@ -90,7 +90,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_example_is_true() {
+    fn the_documented_example_holds() {
         let mut pairs = [[7, 1, 5], [7, 2, 3], [7, 2, 5], [8, 2, 5]].concat();
         let dominance = Dominance::new(&[1, 1]);
         assert_eq!(dominance.last_key(3, &pairs), 9);
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_stays_is_what_no_other_dominates(
+        fn undominated_pairs_are_kept(
             pairs in prop::collection::btree_set(prop::array::uniform4(0u8..4), 0..60),
             wide in any::<bool>(),
         ) {

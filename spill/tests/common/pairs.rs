@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of a fixed size with one of the operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Least(usize),
     Greatest(usize),
     And(usize),
@@ -21,33 +21,33 @@ pub enum Kind {
 }
 
 /// Keys and values in their order of arrival.
-pub type Given = Vec<(Vec<u8>, Vec<u8>)>;
+pub type PairList = Vec<(Vec<u8>, Vec<u8>)>;
 
 pub type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-impl Kind {
+impl ValueKind {
     /// Each operator, with values of `bytes` bytes, at least 2.
-    pub fn all_of(bytes: usize) -> Vec<Kind> {
+    pub fn all_of(bytes: usize) -> Vec<ValueKind> {
         let item = bytes.div_ceil(4).min(bytes - 1);
-        let few = Kind::Few((bytes - 1) / item, item);
+        let few = ValueKind::Few((bytes - 1) / item, item);
         vec![
-            Kind::Least(bytes),
-            Kind::Greatest(bytes),
-            Kind::And(bytes),
-            Kind::Or(bytes),
-            Kind::Sum(bytes),
+            ValueKind::Least(bytes),
+            ValueKind::Greatest(bytes),
+            ValueKind::And(bytes),
+            ValueKind::Or(bytes),
+            ValueKind::Sum(bytes),
             few,
         ]
     }
 
     pub fn values(self) -> ValueSpec {
         match self {
-            Kind::Least(bytes) => ValueSpec::new(bytes, MinOperator),
-            Kind::Greatest(bytes) => ValueSpec::new(bytes, MaxOperator),
-            Kind::And(bytes) => ValueSpec::new(bytes, AndOperator),
-            Kind::Or(bytes) => ValueSpec::new(bytes, OrOperator),
-            Kind::Sum(bytes) => ValueSpec::new(bytes, SumOperator),
-            Kind::Few(items, bytes) => {
+            ValueKind::Least(bytes) => ValueSpec::new(bytes, MinOperator),
+            ValueKind::Greatest(bytes) => ValueSpec::new(bytes, MaxOperator),
+            ValueKind::And(bytes) => ValueSpec::new(bytes, AndOperator),
+            ValueKind::Or(bytes) => ValueSpec::new(bytes, OrOperator),
+            ValueKind::Sum(bytes) => ValueSpec::new(bytes, SumOperator),
+            ValueKind::Few(items, bytes) => {
                 ValueSpec::new(BoundedList::new(bytes).value_bytes(items), BoundedList::new(bytes))
             }
         }
@@ -64,7 +64,7 @@ impl Kind {
             number.to_le_bytes().iter().cycle().take(length).copied().collect()
         };
         match self {
-            Kind::Few(_, item) => {
+            ValueKind::Few(_, item) => {
                 let mut value = vec![0; bytes];
                 BoundedList::new(item).write_one(&repeated(item), &mut value);
                 value
@@ -80,17 +80,17 @@ impl Kind {
             columns.map(|column| column.reduce(join).unwrap()).collect()
         };
         match self {
-            Kind::Least(_) => given.iter().min().unwrap().clone(),
-            Kind::Greatest(_) => given.iter().max().unwrap().clone(),
-            Kind::And(_) => by_byte(|one, other| one & other),
-            Kind::Or(_) => by_byte(|one, other| one | other),
-            Kind::Sum(bytes) => sum(bytes, given),
-            Kind::Few(items, item) => few(items, item, given),
+            ValueKind::Least(_) => given.iter().min().unwrap().clone(),
+            ValueKind::Greatest(_) => given.iter().max().unwrap().clone(),
+            ValueKind::And(_) => by_byte(|one, other| one & other),
+            ValueKind::Or(_) => by_byte(|one, other| one | other),
+            ValueKind::Sum(bytes) => sum(bytes, given),
+            ValueKind::Few(items, item) => few(items, item, given),
         }
     }
 
     /// Returns the map from each key to the join of its values.
-    pub fn map(self, given: &Given) -> Map {
+    pub fn map(self, given: &PairList) -> Map {
         let mut lists: BTreeMap<&[u8], Vec<Vec<u8>>> = BTreeMap::new();
         for (key, value) in given {
             lists.entry(key).or_default().push(value.clone());
@@ -126,8 +126,8 @@ fn few(items: usize, item: usize, given: &[Vec<u8>]) -> Vec<u8> {
     list
 }
 
-pub fn any_kind() -> impl Strategy<Value = Kind> {
-    (2usize..12).prop_flat_map(|bytes| prop::sample::select(Kind::all_of(bytes)))
+pub fn any_kind() -> impl Strategy<Value = ValueKind> {
+    (2usize..12).prop_flat_map(|bytes| prop::sample::select(ValueKind::all_of(bytes)))
 }
 
 pub fn any_key_bytes() -> impl Strategy<Value = usize> {
@@ -142,13 +142,17 @@ pub fn any_number() -> impl Strategy<Value = u64> {
 }
 
 /// Pairs of keys of `key_bytes` bytes with many repeats.
-pub fn any_given(kind: Kind, key_bytes: usize, most: usize) -> impl Strategy<Value = Given> {
+pub fn any_pair_list(
+    kind: ValueKind,
+    key_bytes: usize,
+    most: usize,
+) -> impl Strategy<Value = PairList> {
     let pair = (any_key(key_bytes), any_number());
     prop::collection::vec(pair.prop_map(move |(key, number)| (key, kind.value(number))), 0..most)
 }
 
 /// Returns the given pairs, one after another.
-pub fn pairs_of(given: &Given) -> Vec<u8> {
+pub fn pairs_of(given: &PairList) -> Vec<u8> {
     given.iter().flat_map(|(key, value)| [&**key, value].concat()).collect()
 }
 

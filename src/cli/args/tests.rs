@@ -27,7 +27,7 @@ fn options_have_one_name_and_known_commands() {
 }
 
 #[test]
-fn every_listed_value_is_taken_and_no_other() {
+fn only_listed_values_are_accepted() {
     for option in all() {
         for it in &option.values {
             assert_eq!(option.value(Some(it.name)).unwrap(), it.name, "{}", option.name);
@@ -90,7 +90,7 @@ fn split(text: &str) -> [&str; 3] {
 }
 
 #[test]
-fn the_reference_has_the_table() {
+fn the_reference_has_the_table_of_options() {
     let text = std::fs::read_to_string(reference()).unwrap();
     let help = "renew it: cargo test -p spillway --lib -- --ignored renew_expert_options";
     assert!(split(&text)[1] == table(), "{help}");

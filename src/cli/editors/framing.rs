@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_come_back() {
+    fn messages_are_read_as_written() {
         let mut text = Vec::new();
         for content in ["{}", "", "\u{e9}\r\n\r\n"] {
             write_message(&mut text, content).unwrap();

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_files_come_back() {
+    fn file_addresses_are_parsed_back() {
         for path in ["/a/b.pml", "/a b/\u{e9}%.m", "/x+y/#1.tla"] {
             assert_eq!(path_of(&uri_of(Path::new(path)).unwrap()).unwrap(), Path::new(path));
         }

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_read_as_it_is_written() {
+    fn a_path_is_parsed_back() {
         for path in [&[][..], &[0], &[1, 2, 2, 3, 3, 3, 12], &[7; 500]] {
             assert_eq!(parse_path(&format_path(path, &[]), &[]).unwrap(), path);
         }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn other_texts_are_rejected() {
         for text in ["a", "1..2", "1.", ".", "-1", "1x", "x3", "1.c2", "99999999999999999999"] {
             let error = parse_path(text, &[0, 0, 0, 0]).unwrap_err();
             assert!(matches!(error, PathError::Number(_)), "{text}: {error}");

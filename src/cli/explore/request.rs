@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn breakpoints_are_read_as_they_are_written() {
+    fn breakpoints_are_parsed_back() {
         let texts = ["12", "a b.inc:3", "x > 1 && y == \"<\"", "Sender: m!1"];
         let query = query_of(texts.into_iter());
         let read = ExplorerRequest::of_query(&query[1..]);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_or_no_number_is_left_out() {
+    fn empty_and_invalid_values_are_ignored() {
         let read =
             ExplorerRequest::of_query("break=&toggle=+&states=many&seed=-1&until=+x+&other=1");
         let expected = ExplorerRequest { until: "x".to_owned(), ..Default::default() };

@@ -252,7 +252,7 @@ mod tests {
     use super::{COMMANDS, CommandLineError, help_lines};
 
     #[test]
-    fn each_command_has_its_long_and_its_short_name() {
+    fn commands_have_long_and_short_names() {
         let parsed = |line: &str| SessionCommand::parse(line).unwrap();
         for (lines, command) in [
             (&["", "  \t"][..], Repeat),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_refused_with_the_reason() {
+    fn other_lines_are_rejected_with_a_reason() {
         let refused = |line: &str| SessionCommand::parse(line).unwrap_err();
         for line in ["rnadom", "x > 3", "-1", "99999999999999999999999"] {
             let word = line.split(' ').next().unwrap();

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_have_no_rows_are_refused() {
+    fn lists_without_rows_are_rejected() {
         let message = |lists: &[ConstantValues]| rows_of(lists, &[]).unwrap_err().message;
         assert!(message(&[]).contains("no values to sweep over"));
         assert!(message(&[list("N", &[])]).contains("the list of values of N is empty"));

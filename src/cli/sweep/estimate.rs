@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn uneven_distances_leave_the_earlier_factor_out() {
+    fn uneven_distances_exclude_the_earlier_factor() {
         let all = rows(&[("1", Some(10)), ("4", Some(1000)), ("5", Some(2000))]);
         assert_eq!(estimate_next(&all).unwrap().states, range(4000, 4000));
     }

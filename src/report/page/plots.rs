@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_of_an_axis_are_told_apart() {
+    fn labels_of_an_axis_are_distinct() {
         let axis =
             |apart: f64| (0..8).map(|it| short(f64::from(it) * apart, apart)).collect::<Vec<_>>();
         assert_eq!(axis(0.05), ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35"]);

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_of_a_row_are_apart_and_near_those_above() {
+    fn states_of_a_row_are_separate_and_near_their_predecessors() {
         // Two chains that begin apart, given alternately.
         let step = |from, to| StateDiagramEdge { from, to: Some(to), title: "go".into() };
         let graph = StateDiagram {

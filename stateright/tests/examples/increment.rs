@@ -1,6 +1,6 @@
-//! Examples `increment` and `increment_lock`: threads that each add one to a number, in two steps.
+//! Examples `increment` and `increment_lock`: threads that each increment a number, in two steps.
 
-use super::{MEMORY, alone, counted};
+use super::{MEMORY, exclusive_search, stateright_states};
 use serde::{Deserialize, Serialize};
 use spillway::SearchVerdict;
 use spillway_stateright::Stateright;
@@ -21,13 +21,13 @@ struct Sum {
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Thread {
-    at: At,
-    /// The value it read last.
+    at: ThreadLocation,
+    /// The number that the thread read last.
     read: u8,
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum At {
+enum ThreadLocation {
     Begin,
     Holding,
     Wrote,
@@ -48,7 +48,7 @@ impl Model for Adders {
     type Action = usize;
 
     fn init_states(&self) -> Vec<Sum> {
-        let at = if self.lock { At::Begin } else { At::Holding };
+        let at = if self.lock { ThreadLocation::Begin } else { ThreadLocation::Holding };
         vec![Sum {
             number: 0,
             is_locked: false,
@@ -64,40 +64,41 @@ impl Model for Adders {
         let mut next = state.clone();
         let own = &mut next.threads[thread];
         own.at = match own.at {
-            At::Begin if state.is_locked => return None,
-            At::Begin => {
+            ThreadLocation::Begin if state.is_locked => return None,
+            ThreadLocation::Begin => {
                 next.is_locked = true;
-                At::Holding
+                ThreadLocation::Holding
             }
-            At::Holding => {
+            ThreadLocation::Holding => {
                 own.read = state.number;
-                At::Read
+                ThreadLocation::Read
             }
-            At::Read => {
+            ThreadLocation::Read => {
                 next.number = own.read + 1;
-                At::Wrote
+                ThreadLocation::Wrote
             }
-            At::Wrote if self.lock => {
+            ThreadLocation::Wrote if self.lock => {
                 next.is_locked = false;
-                At::End
+                ThreadLocation::End
             }
-            At::Wrote | At::End => return None,
+            ThreadLocation::Wrote | ThreadLocation::End => return None,
         };
         Some(next)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         let mut all = vec![Property::always("nothing is lost", |_, state: &Sum| {
-            let wrote = |it: &&Thread| matches!(it.at, At::Wrote | At::End);
+            let wrote = |it: &&Thread| matches!(it.at, ThreadLocation::Wrote | ThreadLocation::End);
             state.threads.iter().filter(wrote).count() == usize::from(state.number)
         })];
         if self.lock {
             all.push(Property::always("one at a time", |_, state: &Sum| {
-                let holds = |it: &&Thread| !matches!(it.at, At::Begin | At::End);
+                let holds =
+                    |it: &&Thread| !matches!(it.at, ThreadLocation::Begin | ThreadLocation::End);
                 state.threads.iter().filter(holds).count() <= 1
             }));
             all.push(Property::eventually("all end", |_, state: &Sum| {
-                state.threads.iter().all(|it| it.at == At::End)
+                state.threads.iter().all(|it| it.at == ThreadLocation::End)
             }));
         }
         all
@@ -105,8 +106,8 @@ impl Model for Adders {
 }
 
 #[test]
-fn a_race_has_the_states_that_its_example_lists() {
-    let _alone = alone();
+fn a_race_has_the_documented_number_of_states() {
+    let _exclusive = exclusive_search();
     let race = Adders { threads: 2, lock: false };
     let found = |model: &Stateright<'_, Adders>| {
         model.check().memory(MEMORY).keep_going().run().unwrap().states()
@@ -116,8 +117,8 @@ fn a_race_has_the_states_that_its_example_lists() {
 }
 
 #[test]
-fn a_race_is_found_by_a_shortest_way() {
-    let _alone = alone();
+fn a_race_has_a_shortest_counterexample() {
+    let _exclusive = exclusive_search();
     let race = Adders { threads: 3, lock: false };
     let theirs = race.clone().checker().spawn_bfs().join().discovery("nothing is lost").unwrap();
     for model in [Stateright::new(&race), Stateright::new(&race).symmetry()] {
@@ -129,16 +130,19 @@ fn a_race_is_found_by_a_shortest_way() {
 }
 
 #[test]
-fn a_lock_ends_the_race() {
-    let _alone = alone();
+fn a_lock_prevents_the_race() {
+    let _exclusive = exclusive_search();
     let lock = Adders { threads: 4, lock: true };
     let model = Stateright::new(&lock);
     let found = model.check().memory(MEMORY).run().unwrap();
-    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, counted(&lock)));
+    assert_eq!(
+        (found.verdict(), found.states()),
+        (SearchVerdict::Verified, stateright_states(&lock))
+    );
 
     let model = Stateright::new(&lock).symmetry();
     let found = model.check().memory(MEMORY).run().unwrap();
     let theirs = lock.clone().checker().symmetry().spawn_dfs().join().unique_state_count();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, theirs as u64));
-    assert!(found.states() < counted(&lock));
+    assert!(found.states() < stateright_states(&lock));
 }

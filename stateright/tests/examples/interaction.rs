@@ -1,6 +1,6 @@
 //! Example `interaction`: a user driven by timers, and a counter: actors of two kinds.
 
-use super::{alone, counted_to, searched, unequal};
+use super::{distinct_states, exclusive_search, search_all, stateright_states_to};
 use choice::{Choice, choice};
 use serde::{Deserialize, Serialize};
 use spillway::SearchVerdict;
@@ -11,14 +11,14 @@ use stateright::actor::{Actor, ActorModel, Id, Out, model_timeout};
 use std::borrow::Cow;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Say {
+enum CounterMessage {
     Add(u32),
     Ask,
     Tell(u32),
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Wait {
+enum UserTimer {
     Input,
     Query,
 }
@@ -27,9 +27,9 @@ enum Wait {
 struct Counter;
 
 impl Actor for Counter {
-    type Msg = Say;
+    type Msg = CounterMessage;
     type State = u32;
-    type Timer = Wait;
+    type Timer = UserTimer;
     type Random = ();
     type Storage = ();
 
@@ -37,11 +37,18 @@ impl Actor for Counter {
         0
     }
 
-    fn on_msg(&self, _: Id, state: &mut Cow<'_, u32>, from: Id, said: Say, out: &mut Out<Self>) {
-        match said {
-            Say::Add(number) => *state.to_mut() += number,
-            Say::Ask => out.send(from, Say::Tell(**state)),
-            Say::Tell(_) => {}
+    fn on_msg(
+        &self,
+        _: Id,
+        state: &mut Cow<'_, u32>,
+        from: Id,
+        message: CounterMessage,
+        out: &mut Out<Self>,
+    ) {
+        match message {
+            CounterMessage::Add(number) => *state.to_mut() += number,
+            CounterMessage::Ask => out.send(from, CounterMessage::Tell(**state)),
+            CounterMessage::Tell(_) => {}
         }
     }
 }
@@ -53,37 +60,50 @@ struct User {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
-struct Seen {
+struct UserState {
     timers: u32,
     is_content: bool,
 }
 
 impl Actor for User {
-    type Msg = Say;
-    type State = Seen;
-    type Timer = Wait;
+    type Msg = CounterMessage;
+    type State = UserState;
+    type Timer = UserTimer;
     type Random = ();
     type Storage = ();
 
-    fn on_start(&self, _: Id, _: &Option<()>, out: &mut Out<Self>) -> Seen {
-        out.set_timer(Wait::Input, model_timeout());
-        Seen { timers: 0, is_content: false }
+    fn on_start(&self, _: Id, _: &Option<()>, out: &mut Out<Self>) -> UserState {
+        out.set_timer(UserTimer::Input, model_timeout());
+        UserState { timers: 0, is_content: false }
     }
 
-    fn on_msg(&self, _: Id, state: &mut Cow<'_, Seen>, _: Id, said: Say, _: &mut Out<Self>) {
-        if matches!(said, Say::Tell(number) if number >= self.wants) {
+    fn on_msg(
+        &self,
+        _: Id,
+        state: &mut Cow<'_, UserState>,
+        _: Id,
+        message: CounterMessage,
+        _: &mut Out<Self>,
+    ) {
+        if matches!(message, CounterMessage::Tell(number) if number >= self.wants) {
             state.to_mut().is_content = true;
         }
     }
 
-    fn on_timeout(&self, _: Id, state: &mut Cow<'_, Seen>, timer: &Wait, out: &mut Out<Self>) {
+    fn on_timeout(
+        &self,
+        _: Id,
+        state: &mut Cow<'_, UserState>,
+        timer: &UserTimer,
+        out: &mut Out<Self>,
+    ) {
         state.to_mut().timers += 1;
         match timer {
-            Wait::Input => {
-                out.set_timer(Wait::Query, model_timeout());
-                out.send(self.counter, Say::Add(3));
+            UserTimer::Input => {
+                out.set_timer(UserTimer::Query, model_timeout());
+                out.send(self.counter, CounterMessage::Add(3));
             }
-            Wait::Query => out.send(self.counter, Say::Ask),
+            UserTimer::Query => out.send(self.counter, CounterMessage::Ask),
         }
     }
 }
@@ -110,22 +130,22 @@ fn model() -> ActorModel<choice![User, Counter]> {
 
 /// Messages may be delivered more than once, so the counter grows without bound.
 #[test]
-fn a_user_and_a_counter_have_as_many_states_up_to_a_depth() {
-    let _alone = alone();
+fn a_user_and_a_counter_have_the_states_of_stateright_up_to_a_depth() {
+    let _exclusive = exclusive_search();
     let actors = model();
     for depth in [1, 2, 8, 12] {
         let model = ActorSystem::of(&actors).target_max_depth(depth);
-        let found = searched(&model);
+        let found = search_all(&model);
         assert_eq!(found.verdict(), SearchVerdict::Incomplete);
-        assert_eq!(found.states(), unequal(&actors, depth as u64), "{depth}");
-        assert_eq!(found.states(), counted_to(&actors, depth), "{depth}");
+        assert_eq!(found.states(), distinct_states(&actors, depth as u64), "{depth}");
+        assert_eq!(found.states(), stateright_states_to(&actors, depth), "{depth}");
     }
 }
 
 /// Properties with `eventually` are decided only over all states; here the counts are small.
 #[test]
-fn a_user_may_never_be_content() {
-    let _alone = alone();
+fn an_eventual_property_of_a_user_is_violated() {
+    let _exclusive = exclusive_search();
     let actors = model().within_boundary(|(), state| {
         state.actor_states.iter().all(|it| match it.as_ref() {
             choice!(0 -> _seen) => true,
@@ -137,7 +157,7 @@ fn a_user_may_never_be_content() {
     let found = model.check().memory(super::MEMORY).run().unwrap();
     assert_eq!(
         (found.verdict(), found.states()),
-        (SearchVerdict::Violated, unequal(&actors, u64::MAX))
+        (SearchVerdict::Violated, distinct_states(&actors, u64::MAX))
     );
     assert!(matches!(found.eventually("content").unwrap(), EventuallyVerdict::Violated(_)));
 }

@@ -2,7 +2,7 @@
 //! and Dolev, "Sharing memory robustly in message-passing systems", 1995).
 
 use super::registers::{Registers, registers};
-use super::{alone, counted, searched};
+use super::{exclusive_search, search_all, stateright_states};
 use serde::{Deserialize, Serialize};
 use spillway::SearchVerdict;
 use spillway_stateright::ActorSystem;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Version = (u64, Id);
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Say {
+enum ServerMessage {
     Ask(u64),
     Tell(u64, Version, char),
     Store(u64, Version, char),
@@ -23,22 +23,22 @@ enum Say {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
-struct Copy {
+struct ServerState {
     version: Version,
     value: char,
-    task: Option<Task>,
+    task: Option<PendingRequest>,
 }
 
 /// The request that a server handles.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
-struct Task {
+struct PendingRequest {
     request: u64,
     client: Id,
-    step: Step,
+    step: RequestPhase,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
-enum Step {
+enum RequestPhase {
     Asking { write: Option<char>, told: BTreeMap<Id, (Version, char)> },
     Storing { read: Option<char>, stored: BTreeSet<Id> },
 }
@@ -53,36 +53,39 @@ impl Server {
         majority(self.others.len() + 1)
     }
 
-    fn say(&self, what: Say, out: &mut Out<Self>) {
+    fn broadcast(&self, what: ServerMessage, out: &mut Out<Self>) {
         out.broadcast(&self.others, &RegisterMsg::Internal(what));
     }
 
     fn begin(
         &self,
         (id, client): (Id, Id),
-        state: &mut Copy,
+        state: &mut ServerState,
         (request, write): (u64, Option<char>),
         out: &mut Out<Self>,
     ) {
         let told = [(id, (state.version, state.value))].into();
-        state.task = Some(Task { request, client, step: Step::Asking { write, told } });
-        self.say(Say::Ask(request), out);
+        state.task =
+            Some(PendingRequest { request, client, step: RequestPhase::Asking { write, told } });
+        self.broadcast(ServerMessage::Ask(request), out);
     }
 
     /// Continues after a majority has answered: stores the newest value, or the one to be written.
-    fn store(&self, id: Id, state: &mut Copy, out: &mut Out<Self>) {
-        let Some(Task { request, step: step @ Step::Asking { .. }, .. }) = &mut state.task else {
+    fn store(&self, id: Id, state: &mut ServerState, out: &mut Out<Self>) {
+        let Some(PendingRequest { request, step: step @ RequestPhase::Asking { .. }, .. }) =
+            &mut state.task
+        else {
             return;
         };
-        let Step::Asking { write, told } = step else { return };
+        let RequestPhase::Asking { write, told } = step else { return };
         let Some(&newest) = told.values().max_by_key(|it| it.0) else { return };
         let (version, value) = match *write {
             Some(value) => ((newest.0.0 + 1, id), value),
             None => newest,
         };
         let read = write.is_none().then_some(value);
-        self.say(Say::Store(*request, version, value), out);
-        *step = Step::Storing { read, stored: [id].into() };
+        self.broadcast(ServerMessage::Store(*request, version, value), out);
+        *step = RequestPhase::Storing { read, stored: [id].into() };
         if version > state.version {
             (state.version, state.value) = (version, value);
         }
@@ -90,20 +93,20 @@ impl Server {
 }
 
 impl Actor for Server {
-    type Msg = RegisterMsg<u64, char, Say>;
-    type State = Copy;
+    type Msg = RegisterMsg<u64, char, ServerMessage>;
+    type State = ServerState;
     type Timer = ();
     type Random = ();
     type Storage = ();
 
-    fn on_start(&self, id: Id, _: &Option<()>, _: &mut Out<Self>) -> Copy {
-        Copy { version: (0, id), value: char::default(), task: None }
+    fn on_start(&self, id: Id, _: &Option<()>, _: &mut Out<Self>) -> ServerState {
+        ServerState { version: (0, id), value: char::default(), task: None }
     }
 
     fn on_msg(
         &self,
         id: Id,
-        state: &mut Cow<'_, Copy>,
+        state: &mut Cow<'_, ServerState>,
         from: Id,
         message: Self::Msg,
         out: &mut Out<Self>,
@@ -116,34 +119,39 @@ impl Actor for Server {
             RegisterMsg::Get(request) if at.is_none() => {
                 self.begin((id, from), state.to_mut(), (request, None), out);
             }
-            RegisterMsg::Internal(Say::Ask(request)) => {
-                let tell = Say::Tell(request, state.version, state.value);
+            RegisterMsg::Internal(ServerMessage::Ask(request)) => {
+                let tell = ServerMessage::Tell(request, state.version, state.value);
                 out.send(from, RegisterMsg::Internal(tell));
             }
-            RegisterMsg::Internal(Say::Tell(request, version, value)) if matches!(at, Some((it, Step::Asking { .. })) if it == request) =>
+            RegisterMsg::Internal(ServerMessage::Tell(request, version, value)) if matches!(at, Some((it, RequestPhase::Asking { .. })) if it == request) =>
             {
                 let state = state.to_mut();
-                if let Some(Task { step: Step::Asking { told, .. }, .. }) = &mut state.task {
+                if let Some(PendingRequest { step: RequestPhase::Asking { told, .. }, .. }) =
+                    &mut state.task
+                {
                     told.insert(from, (version, value));
                     if told.len() == self.majority() {
                         self.store(id, state, out);
                     }
                 }
             }
-            RegisterMsg::Internal(Say::Store(request, version, value)) => {
-                out.send(from, RegisterMsg::Internal(Say::Stored(request)));
+            RegisterMsg::Internal(ServerMessage::Store(request, version, value)) => {
+                out.send(from, RegisterMsg::Internal(ServerMessage::Stored(request)));
                 if version > state.version {
                     let state = state.to_mut();
                     (state.version, state.value) = (version, value);
                 }
             }
-            RegisterMsg::Internal(Say::Stored(request))
-                if matches!(at, Some((it, Step::Storing { stored, .. }))
+            RegisterMsg::Internal(ServerMessage::Stored(request))
+                if matches!(at, Some((it, RequestPhase::Storing { stored, .. }))
                     if it == request && !stored.contains(&from)) =>
             {
                 let state = state.to_mut();
-                if let Some(Task { step: Step::Storing { read, stored }, client, .. }) =
-                    &mut state.task
+                if let Some(PendingRequest {
+                    step: RequestPhase::Storing { read, stored },
+                    client,
+                    ..
+                }) = &mut state.task
                 {
                     stored.insert(from);
                     if stored.len() == self.majority() {
@@ -168,11 +176,11 @@ fn model(servers: usize, clients: usize) -> Registers<Server> {
 
 #[test]
 fn two_servers_are_linearizable() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let actors = model(2, 2);
     let model = ActorSystem::of(&actors);
-    let found = searched(&model);
+    let found = search_all(&model);
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 544));
-    assert_eq!(counted(&actors), 544);
+    assert_eq!(stateright_states(&actors), 544);
     assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 11);
 }

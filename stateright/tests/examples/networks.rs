@@ -1,6 +1,6 @@
 //! Actors over each network, lossy or not, with crashes, timers, random choices and storages.
 
-use super::{MEMORY, alone, unequal};
+use super::{MEMORY, distinct_states, exclusive_search};
 use serde::{Deserialize, Serialize};
 use spillway::{Check, SearchVerdict};
 use spillway_stateright::ActorSystem;
@@ -17,20 +17,20 @@ struct Node {
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Say {
+enum NodeMessage {
     Count(u8),
     Again,
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Wait {
+enum NodeTimer {
     Short,
     Long,
 }
 
 impl Actor for Node {
-    type Msg = Say;
-    type Timer = Wait;
+    type Msg = NodeMessage;
+    type Timer = NodeTimer;
     type State = (u8, bool);
     type Storage = u8;
     type Random = bool;
@@ -38,30 +38,43 @@ impl Actor for Node {
     fn on_start(&self, id: Id, storage: &Option<u8>, out: &mut Out<Self>) -> (u8, bool) {
         let at = storage.unwrap_or_default();
         if usize::from(id) == 0 {
-            out.send(self.next, Say::Count(at));
+            out.send(self.next, NodeMessage::Count(at));
         }
-        out.set_timer(Wait::Long, model_timeout());
+        out.set_timer(NodeTimer::Long, model_timeout());
         (at, false)
     }
 
-    fn on_msg(&self, _: Id, state: &mut Cow<(u8, bool)>, from: Id, said: Say, out: &mut Out<Self>) {
-        match said {
-            Say::Count(number) if number >= state.0 && number < self.most => {
+    fn on_msg(
+        &self,
+        _: Id,
+        state: &mut Cow<(u8, bool)>,
+        from: Id,
+        message: NodeMessage,
+        out: &mut Out<Self>,
+    ) {
+        match message {
+            NodeMessage::Count(number) if number >= state.0 && number < self.most => {
                 state.to_mut().0 = number + 1;
                 out.save(number + 1);
-                out.send(self.next, Say::Count(number + 1));
-                out.set_timer(Wait::Short, model_timeout());
+                out.send(self.next, NodeMessage::Count(number + 1));
+                out.set_timer(NodeTimer::Short, model_timeout());
                 out.choose_random("flip", vec![false, true]);
             }
-            Say::Count(_) => {}
-            Say::Again => out.send(from, Say::Count(state.0)),
+            NodeMessage::Count(_) => {}
+            NodeMessage::Again => out.send(from, NodeMessage::Count(state.0)),
         }
     }
 
-    fn on_timeout(&self, _: Id, state: &mut Cow<(u8, bool)>, timer: &Wait, out: &mut Out<Self>) {
-        if *timer == Wait::Short && !state.1 {
+    fn on_timeout(
+        &self,
+        _: Id,
+        state: &mut Cow<(u8, bool)>,
+        timer: &NodeTimer,
+        out: &mut Out<Self>,
+    ) {
+        if *timer == NodeTimer::Short && !state.1 {
             state.to_mut().1 = true;
-            out.send(self.next, Say::Again);
+            out.send(self.next, NodeMessage::Again);
         }
     }
 
@@ -70,7 +83,11 @@ impl Actor for Node {
     }
 }
 
-fn ring(network: Network<Say>, lossy: LossyNetwork, crashes: usize) -> ActorModel<Node, (), u8> {
+fn ring(
+    network: Network<NodeMessage>,
+    lossy: LossyNetwork,
+    crashes: usize,
+) -> ActorModel<Node, (), u8> {
     ActorModel::new((), 0)
         .actors([Node { next: 1.into(), most: 2 }, Node { next: 0.into(), most: 2 }])
         .init_network(network)
@@ -87,10 +104,10 @@ fn ring(network: Network<Say>, lossy: LossyNetwork, crashes: usize) -> ActorMode
 }
 
 #[test]
-fn actors_have_as_many_states_over_each_network() {
-    let _alone = alone();
+fn actors_have_the_states_of_stateright_over_each_network() {
+    let _exclusive = exclusive_search();
     let networks = || {
-        let networks: [Network<Say>; 3] = [
+        let networks: [Network<NodeMessage>; 3] = [
             Network::new_ordered([]),
             Network::new_unordered_duplicating([]),
             Network::new_unordered_nonduplicating([]),
@@ -110,7 +127,7 @@ fn actors_have_as_many_states_over_each_network() {
             let model = ActorSystem::of(&actors);
             let found = Check::new(&model).memory(MEMORY).run().unwrap();
             assert_eq!(found.verdict(), SearchVerdict::Verified, "{which}");
-            assert_eq!(found.states(), unequal(&actors, u64::MAX), "{which}");
+            assert_eq!(found.states(), distinct_states(&actors, u64::MAX), "{which}");
             most = most.max(found.states());
         }
     }

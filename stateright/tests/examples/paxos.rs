@@ -1,7 +1,7 @@
-//! Example `paxos`: servers that agree on a value (Lamport, "Paxos made simple", 2001); each of them may lead.
+//! Example `paxos`: servers that agree on a value (Lamport, "Paxos made simple", 2001). Each of them may lead.
 
 use super::registers::{Registers, registers};
-use super::{alone, counted, searched};
+use super::{exclusive_search, search_all, stateright_states};
 use serde::{Deserialize, Serialize};
 use spillway::SearchVerdict;
 use spillway_stateright::ActorSystem;
@@ -25,7 +25,7 @@ struct Proposal {
 type Accepted = (Ballot, Proposal);
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Say {
+enum ServerMessage {
     Prepare(Ballot),
     Promise(Ballot, Option<Accepted>),
     Accept(Accepted),
@@ -54,7 +54,7 @@ impl Server {
         majority(self.others.len() + 1)
     }
 
-    fn say(&self, what: Say, out: &mut Out<Self>) {
+    fn broadcast(&self, what: ServerMessage, out: &mut Out<Self>) {
         out.broadcast(&self.others, &RegisterMsg::Internal(what));
     }
 
@@ -63,7 +63,7 @@ impl Server {
         state.ballot = (state.ballot.0 + 1, id);
         state.promises = [(id, state.accepted)].into();
         state.agreed.clear();
-        self.say(Say::Prepare(state.ballot), out);
+        self.broadcast(ServerMessage::Prepare(state.ballot), out);
     }
 
     /// Continues after a majority has promised: proposes the newest accepted proposal, or else the leader's own.
@@ -73,47 +73,47 @@ impl Server {
         let Some(proposal) = state.proposal else { return };
         state.accepted = Some((state.ballot, proposal));
         state.agreed.insert(id);
-        self.say(Say::Accept((state.ballot, proposal)), out);
+        self.broadcast(ServerMessage::Accept((state.ballot, proposal)), out);
     }
 
-    fn hear(
+    fn receive(
         &self,
         (id, from): (Id, Id),
         state: &mut Cow<'_, Voter>,
-        said: Say,
+        message: ServerMessage,
         out: &mut Out<Self>,
     ) {
-        match said {
-            Say::Prepare(ballot) if ballot > state.ballot => {
-                let promise = Say::Promise(ballot, state.accepted);
+        match message {
+            ServerMessage::Prepare(ballot) if ballot > state.ballot => {
+                let promise = ServerMessage::Promise(ballot, state.accepted);
                 state.to_mut().ballot = ballot;
                 out.send(from, RegisterMsg::Internal(promise));
             }
-            Say::Promise(ballot, accepted) if ballot == state.ballot => {
+            ServerMessage::Promise(ballot, accepted) if ballot == state.ballot => {
                 let state = state.to_mut();
                 state.promises.insert(from, accepted);
                 if state.promises.len() == self.majority() {
                     self.propose(id, state, out);
                 }
             }
-            Say::Accept(accepted) if accepted.0 >= state.ballot => {
+            ServerMessage::Accept(accepted) if accepted.0 >= state.ballot => {
                 let state = state.to_mut();
                 state.ballot = accepted.0;
                 state.accepted = Some(accepted);
-                out.send(from, RegisterMsg::Internal(Say::Agree(accepted.0)));
+                out.send(from, RegisterMsg::Internal(ServerMessage::Agree(accepted.0)));
             }
-            Say::Agree(ballot) if ballot == state.ballot => {
+            ServerMessage::Agree(ballot) if ballot == state.ballot => {
                 let state = state.to_mut();
                 state.agreed.insert(from);
                 if let (true, Some(proposal)) =
                     (state.agreed.len() == self.majority(), state.proposal)
                 {
                     state.is_decided = true;
-                    self.say(Say::Decide((ballot, proposal)), out);
+                    self.broadcast(ServerMessage::Decide((ballot, proposal)), out);
                     out.send(proposal.client, RegisterMsg::PutOk(proposal.request));
                 }
             }
-            Say::Decide(accepted) => {
+            ServerMessage::Decide(accepted) => {
                 let state = state.to_mut();
                 state.ballot = accepted.0;
                 state.accepted = Some(accepted);
@@ -125,7 +125,7 @@ impl Server {
 }
 
 impl Actor for Server {
-    type Msg = RegisterMsg<u64, char, Say>;
+    type Msg = RegisterMsg<u64, char, ServerMessage>;
     type State = Voter;
     type Timer = ();
     type Random = ();
@@ -159,7 +159,7 @@ impl Actor for Server {
                 let proposal = Proposal { request, client: from, value };
                 self.lead(id, state.to_mut(), proposal, out);
             }
-            (RegisterMsg::Internal(said), _) => self.hear((id, from), state, said, out),
+            (RegisterMsg::Internal(message), _) => self.receive((id, from), state, message, out),
             _ => {}
         }
     }
@@ -172,11 +172,11 @@ fn model(clients: usize) -> Registers<Server> {
 
 #[test]
 fn three_servers_agree() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let actors = model(2);
     let model = ActorSystem::of(&actors);
-    let found = searched(&model);
+    let found = search_all(&model);
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 16_668));
-    assert_eq!(counted(&actors), 16_668);
+    assert_eq!(stateright_states(&actors), 16_668);
     assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 8);
 }

@@ -1,11 +1,11 @@
-//! Example `raft`: servers that elect a leader and copy its log (Ongaro and Ousterhout, "In search of an
-//! understandable consensus algorithm", 2014).
+//! Example `raft`: servers that elect a leader and copy its log (Ongaro and Ousterhout, "In search of an understandable
+//! consensus algorithm", 2014).
 //!
-//! Votes are an ordered set: a `HashSet` is written in another order each time, and a search that detects this ends
-//! with an error. The hash covers the whole state. Stateright's example omits a server's delivered and waiting
-//! messages from the hash, so Stateright counts fewer states there.
+//! Votes are an ordered set. A `HashSet` is written in another order each time, and a search that detects this ends
+//! with an error. The hash covers the whole state. Stateright's example omits a server's delivered and waiting messages
+//! from the hash, so Stateright counts fewer states there.
 
-use super::{MEMORY, alone, counted_to, searched, unequal};
+use super::{MEMORY, distinct_states, exclusive_search, search_all, stateright_states_to};
 use serde::{Deserialize, Serialize};
 use spillway::SearchVerdict;
 use spillway_stateright::ActorSystem;
@@ -23,24 +23,24 @@ enum Role {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Entry {
+struct LogEntry {
     term: usize,
     text: String,
 }
 
 /// The part of a leader's log in a message.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Part {
+struct LogPart {
     term: usize,
-    /// The number of entries before the part; the next field is the term of the last of these.
+    /// The number of entries before the part. The next field is the term of the last of these.
     before: usize,
     before_term: usize,
     committed: usize,
-    entries: Vec<Entry>,
+    entries: Vec<LogEntry>,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Say {
+enum RaftMessage {
     /// Requests a vote for a term, with the number of log entries and the term of the last.
     AskVote {
         term: usize,
@@ -51,8 +51,8 @@ enum Say {
         term: usize,
         is_granted: bool,
     },
-    Append(Part),
-    /// Reports up to which entry the log equals the leader's, if it does.
+    Append(LogPart),
+    /// Reports up to which entry the log equals the leader's, or `None` if it does not.
     Appended {
         term: usize,
         up_to: Option<usize>,
@@ -61,51 +61,51 @@ enum Say {
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Wait {
+enum RaftTimer {
     Election,
     Replication,
 }
 
-/// A leader's knowledge of another server.
+/// A leader's knowledge of the log of another server.
 #[derive(Clone, Copy, Debug, Default, Hash, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+struct FollowerProgress {
     sent: usize,
     acknowledged: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct State<const WHOLE: bool> {
+struct ServerState<const HASHES_ALL: bool> {
     term: usize,
     voted_for: Option<Id>,
-    log: Vec<Entry>,
+    log: Vec<LogEntry>,
     committed: usize,
     role: Role,
     leader: Option<Id>,
     votes: BTreeSet<Id>,
-    known: BTreeMap<Id, Known>,
+    known: BTreeMap<Id, FollowerProgress>,
     delivered: Vec<String>,
     /// Messages to broadcast once there is a leader.
     waiting: Vec<String>,
 }
 
-impl<const WHOLE: bool> Hash for State<WHOLE> {
+impl<const HASHES_ALL: bool> Hash for ServerState<HASHES_ALL> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let State { term, voted_for, log, committed, role, leader, votes, known, .. } = self;
+        let ServerState { term, voted_for, log, committed, role, leader, votes, known, .. } = self;
         (term, voted_for, log, committed, role, leader).hash(hasher);
         (votes, known).hash(hasher);
-        if WHOLE {
+        if HASHES_ALL {
             (&self.delivered, &self.waiting).hash(hasher);
         }
     }
 }
 
-/// A server. The parameter says whether its hash covers the whole state.
+/// A server. The parameter determines whether its hash covers the whole state.
 #[derive(Clone)]
-struct Server<const WHOLE: bool> {
+struct Server<const HASHES_ALL: bool> {
     all: Vec<Id>,
 }
 
-impl<const WHOLE: bool> Server<WHOLE> {
+impl<const HASHES_ALL: bool> Server<HASHES_ALL> {
     fn majority(&self) -> usize {
         (self.all.len() + 1).div_ceil(2)
     }
@@ -114,31 +114,37 @@ impl<const WHOLE: bool> Server<WHOLE> {
         self.all.iter().copied().filter(move |it| *it != id)
     }
 
-    fn send_log(&self, state: &State<WHOLE>, to: Id, out: &mut Out<Self>) {
+    fn send_log(&self, state: &ServerState<HASHES_ALL>, to: Id, out: &mut Out<Self>) {
         let before = state.known[&to].sent;
-        let part = Part {
+        let part = LogPart {
             term: state.term,
             before,
             before_term: before.checked_sub(1).map_or(0, |it| state.log[it].term),
             committed: state.committed,
             entries: state.log[before..].to_vec(),
         };
-        out.send(to, Say::Append(part));
+        out.send(to, RaftMessage::Append(part));
     }
 
-    fn send_log_to_all(&self, id: Id, state: &State<WHOLE>, out: &mut Out<Self>) {
+    fn send_log_to_all(&self, id: Id, state: &ServerState<HASHES_ALL>, out: &mut Out<Self>) {
         if state.role == Role::Leader {
             self.others(id).for_each(|it| self.send_log(state, it, out));
         }
     }
 
-    fn follow(state: &mut State<WHOLE>, term: usize) {
+    fn follow(state: &mut ServerState<HASHES_ALL>, term: usize) {
         state.term = term;
         state.role = Role::Follower;
         state.voted_for = None;
     }
 
-    fn vote(id: Id, state: &mut State<WHOLE>, from: Id, asked: [usize; 3], out: &mut Out<Self>) {
+    fn vote(
+        id: Id,
+        state: &mut ServerState<HASHES_ALL>,
+        from: Id,
+        asked: [usize; 3],
+        out: &mut Out<Self>,
+    ) {
         let [term, entries, last_term] = asked;
         if term > state.term {
             Self::follow(state, term);
@@ -151,10 +157,16 @@ impl<const WHOLE: bool> Server<WHOLE> {
             state.voted_for = Some(from);
         }
         debug_assert_ne!(id, from);
-        out.send(from, Say::Vote { term: state.term, is_granted });
+        out.send(from, RaftMessage::Vote { term: state.term, is_granted });
     }
 
-    fn count_vote(&self, id: Id, state: &mut State<WHOLE>, from: Id, out: &mut Out<Self>) {
+    fn count_vote(
+        &self,
+        id: Id,
+        state: &mut ServerState<HASHES_ALL>,
+        from: Id,
+        out: &mut Out<Self>,
+    ) {
         state.votes.insert(from);
         if state.votes.len() < self.majority() {
             return;
@@ -162,14 +174,14 @@ impl<const WHOLE: bool> Server<WHOLE> {
         state.role = Role::Leader;
         state.leader = Some(id);
         for text in state.waiting.drain(..) {
-            out.send(id, Say::Broadcast(text));
+            out.send(id, RaftMessage::Broadcast(text));
         }
-        let known = Known { sent: state.log.len(), acknowledged: 0 };
+        let known = FollowerProgress { sent: state.log.len(), acknowledged: 0 };
         state.known.extend(self.others(id).map(|it| (it, known)));
         self.send_log_to_all(id, state, out);
     }
 
-    fn append(state: &mut State<WHOLE>, from: Id, part: Part, out: &mut Out<Self>) {
+    fn append(state: &mut ServerState<HASHES_ALL>, from: Id, part: LogPart, out: &mut Out<Self>) {
         if part.term > state.term {
             state.term = part.term;
             state.voted_for = None;
@@ -179,7 +191,7 @@ impl<const WHOLE: bool> Server<WHOLE> {
             state.role = Role::Follower;
             state.leader = Some(from);
         }
-        out.set_timer(Wait::Election, model_timeout());
+        out.set_timer(RaftTimer::Election, model_timeout());
         let fits = part.before == 0
             || state.log.get(part.before - 1).is_some_and(|it| it.term == part.before_term);
         let up_to = (is_current && fits).then(|| part.before + part.entries.len());
@@ -194,10 +206,10 @@ impl<const WHOLE: bool> Server<WHOLE> {
             }
             Self::deliver(state, part.committed);
         }
-        out.send(from, Say::Appended { term: state.term, up_to });
+        out.send(from, RaftMessage::Appended { term: state.term, up_to });
     }
 
-    fn deliver(state: &mut State<WHOLE>, up_to: usize) {
+    fn deliver(state: &mut ServerState<HASHES_ALL>, up_to: usize) {
         if up_to > state.committed {
             let new = state.log[state.committed..up_to].iter().map(|it| it.text.clone());
             state.delivered.extend(new);
@@ -207,7 +219,7 @@ impl<const WHOLE: bool> Server<WHOLE> {
 
     fn acknowledge(
         &self,
-        state: &mut State<WHOLE>,
+        state: &mut ServerState<HASHES_ALL>,
         from: Id,
         up_to: Option<usize>,
         out: &mut Out<Self>,
@@ -215,7 +227,7 @@ impl<const WHOLE: bool> Server<WHOLE> {
         let known = state.known.entry(from).or_default();
         match up_to {
             Some(up_to) if up_to >= known.acknowledged => {
-                *known = Known { sent: up_to, acknowledged: up_to };
+                *known = FollowerProgress { sent: up_to, acknowledged: up_to };
                 let has = |count: &usize| {
                     let have = state.known.values().filter(|it| it.acknowledged >= *count);
                     have.count() >= self.majority()
@@ -234,18 +246,18 @@ impl<const WHOLE: bool> Server<WHOLE> {
     }
 }
 
-impl<const WHOLE: bool> Actor for Server<WHOLE> {
-    type Msg = Say;
-    type State = State<WHOLE>;
-    type Timer = Wait;
+impl<const HASHES_ALL: bool> Actor for Server<HASHES_ALL> {
+    type Msg = RaftMessage;
+    type State = ServerState<HASHES_ALL>;
+    type Timer = RaftTimer;
     type Random = ();
     type Storage = ();
 
-    fn on_start(&self, id: Id, _: &Option<()>, out: &mut Out<Self>) -> State<WHOLE> {
-        out.set_timer(Wait::Election, model_timeout());
-        out.set_timer(Wait::Replication, model_timeout());
-        out.send(id, Say::Broadcast(usize::from(id).to_string()));
-        State {
+    fn on_start(&self, id: Id, _: &Option<()>, out: &mut Out<Self>) -> ServerState<HASHES_ALL> {
+        out.set_timer(RaftTimer::Election, model_timeout());
+        out.set_timer(RaftTimer::Replication, model_timeout());
+        out.send(id, RaftMessage::Broadcast(usize::from(id).to_string()));
+        ServerState {
             term: 0,
             voted_for: None,
             log: Vec::new(),
@@ -253,7 +265,7 @@ impl<const WHOLE: bool> Actor for Server<WHOLE> {
             role: Role::Follower,
             leader: None,
             votes: BTreeSet::new(),
-            known: self.all.iter().map(|it| (*it, Known::default())).collect(),
+            known: self.all.iter().map(|it| (*it, FollowerProgress::default())).collect(),
             delivered: Vec::new(),
             waiting: Vec::new(),
         }
@@ -262,38 +274,42 @@ impl<const WHOLE: bool> Actor for Server<WHOLE> {
     fn on_msg(
         &self,
         id: Id,
-        state: &mut Cow<'_, State<WHOLE>>,
+        state: &mut Cow<'_, ServerState<HASHES_ALL>>,
         from: Id,
-        said: Say,
+        message: RaftMessage,
         out: &mut Out<Self>,
     ) {
         let state = state.to_mut();
-        match said {
-            Say::AskVote { term, entries, last_term } => {
+        match message {
+            RaftMessage::AskVote { term, entries, last_term } => {
                 Self::vote(id, state, from, [term, entries, last_term], out);
             }
-            Say::Vote { term, is_granted: true }
+            RaftMessage::Vote { term, is_granted: true }
                 if state.role == Role::Candidate && term == state.term =>
             {
                 self.count_vote(id, state, from, out);
             }
-            Say::Append(part) => Self::append(state, from, part, out),
-            Say::Appended { term, up_to } if state.role == Role::Leader && term == state.term => {
+            RaftMessage::Append(part) => Self::append(state, from, part, out),
+            RaftMessage::Appended { term, up_to }
+                if state.role == Role::Leader && term == state.term =>
+            {
                 self.acknowledge(state, from, up_to, out);
             }
-            Say::Vote { term, .. } | Say::Appended { term, .. } if term > state.term => {
+            RaftMessage::Vote { term, .. } | RaftMessage::Appended { term, .. }
+                if term > state.term =>
+            {
                 Self::follow(state, term);
-                out.set_timer(Wait::Election, model_timeout());
+                out.set_timer(RaftTimer::Election, model_timeout());
             }
-            Say::Vote { .. } | Say::Appended { .. } => {}
-            Say::Broadcast(text) if state.role == Role::Leader => {
-                state.log.push(Entry { term: state.term, text });
+            RaftMessage::Vote { .. } | RaftMessage::Appended { .. } => {}
+            RaftMessage::Broadcast(text) if state.role == Role::Leader => {
+                state.log.push(LogEntry { term: state.term, text });
                 let acknowledged = state.log.len();
                 state.known.entry(id).or_default().acknowledged = acknowledged;
                 self.send_log_to_all(id, state, out);
             }
-            Say::Broadcast(text) => match state.leader {
-                Some(leader) => out.send(leader, Say::Broadcast(text)),
+            RaftMessage::Broadcast(text) => match state.leader {
+                Some(leader) => out.send(leader, RaftMessage::Broadcast(text)),
                 None => state.waiting.push(text),
             },
         }
@@ -302,29 +318,29 @@ impl<const WHOLE: bool> Actor for Server<WHOLE> {
     fn on_timeout(
         &self,
         id: Id,
-        state: &mut Cow<'_, State<WHOLE>>,
-        timer: &Wait,
+        state: &mut Cow<'_, ServerState<HASHES_ALL>>,
+        timer: &RaftTimer,
         out: &mut Out<Self>,
     ) {
         let state = state.to_mut();
         match timer {
-            Wait::Replication => self.send_log_to_all(id, state, out),
-            Wait::Election if state.role == Role::Leader => {}
-            Wait::Election => {
+            RaftTimer::Replication => self.send_log_to_all(id, state, out),
+            RaftTimer::Election if state.role == Role::Leader => {}
+            RaftTimer::Election => {
                 state.term += 1;
                 state.voted_for = Some(id);
                 state.role = Role::Candidate;
                 state.votes = [id].into();
                 let entries = state.log.len();
                 let last_term = state.log.last().map_or(0, |it| it.term);
-                let ask = Say::AskVote { term: state.term, entries, last_term };
+                let ask = RaftMessage::AskVote { term: state.term, entries, last_term };
                 self.others(id).for_each(|it| out.send(it, ask.clone()));
             }
         }
     }
 }
 
-fn cluster<const WHOLE: bool>() -> ActorModel<Server<WHOLE>> {
+fn cluster<const HASHES_ALL: bool>() -> ActorModel<Server<HASHES_ALL>> {
     let all: Vec<Id> = (0..3).map(Id::from).collect();
     ActorModel::new((), ())
         .max_crashes(1)
@@ -350,25 +366,26 @@ fn cluster<const WHOLE: bool>() -> ActorModel<Server<WHOLE>> {
         })
 }
 
-/// Stateright counts fewer states: two servers with the same timer have the same hash, whichever has it.
+/// Stateright counts fewer states: two servers with the same timer have the same hash, whichever server has it.
 #[test]
-fn servers_have_the_states_that_are_not_equal() {
-    let _alone = alone();
+fn servers_have_all_distinct_states() {
+    let _exclusive = exclusive_search();
     let actors = cluster::<true>();
     let model = ActorSystem::of(&actors).target_max_depth(6);
-    let found = searched(&model);
-    assert_eq!(found.states(), unequal(&actors, 6));
+    let found = search_all(&model);
+    assert_eq!(found.states(), distinct_states(&actors, 6));
     assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert!(found.example("a leader").unwrap().is_some());
-    let (hashed, hashed_in_part) = (counted_to(&actors, 6), counted_to(&cluster::<false>(), 6));
+    let (hashed, hashed_in_part) =
+        (stateright_states_to(&actors, 6), stateright_states_to(&cluster::<false>(), 6));
     // A hash of a part of the state merges more states.
     assert!(hashed_in_part < hashed && hashed < found.states(), "{hashed_in_part} {hashed}");
 }
 
-/// A leader is elected within few steps, and with `finish_when` the search then ends.
+/// A leader is elected within few steps. With `finish_when` the search then ends.
 #[test]
 fn a_search_ends_with_the_first_leader() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let actors = cluster::<true>();
     let leader = HasDiscoveries::AnyOf(["a leader"].into());
     let model = ActorSystem::of(&actors).finish_when(leader);

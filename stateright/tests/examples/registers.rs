@@ -46,16 +46,16 @@ where
 
 /// An event of a register: a thread begins an operation or gets an answer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Event {
+enum RegisterEvent {
     Write(u8, char),
     Read(u8),
     Wrote(u8),
     Got(u8, char),
 }
 
-/// Records the same events in a tester of this crate and in one of Stateright. Returns whether they accept them as
+/// Records the same events in a tester of this crate and in one of Stateright. Returns whether both accept them as
 /// valid and as consistent.
-fn told<T, U>(mut ours: T, mut their_tester: U, events: &[Event]) -> (bool, bool)
+fn tester_answers<T, U>(mut ours: T, mut their_tester: U, events: &[RegisterEvent]) -> (bool, bool)
 where
     T: ConsistencyTester<u8, Register<char>>,
     U: ConsistencyTester<u8, their::Register<char>>,
@@ -63,19 +63,19 @@ where
     let mut is_valid = true;
     for event in events {
         let (here, there) = match *event {
-            Event::Write(thread, value) => (
+            RegisterEvent::Write(thread, value) => (
                 ours.on_invoke(thread, RegisterOp::Write(value)).map(drop),
                 their_tester.on_invoke(thread, their::RegisterOp::Write(value)).map(drop),
             ),
-            Event::Read(thread) => (
+            RegisterEvent::Read(thread) => (
                 ours.on_invoke(thread, RegisterOp::Read).map(drop),
                 their_tester.on_invoke(thread, their::RegisterOp::Read).map(drop),
             ),
-            Event::Wrote(thread) => (
+            RegisterEvent::Wrote(thread) => (
                 ours.on_return(thread, RegisterRet::WriteOk).map(drop),
                 their_tester.on_return(thread, their::RegisterRet::WriteOk).map(drop),
             ),
-            Event::Got(thread, value) => (
+            RegisterEvent::Got(thread, value) => (
                 ours.on_return(thread, RegisterRet::ReadOk(value)).map(drop),
                 their_tester.on_return(thread, their::RegisterRet::ReadOk(value)).map(drop),
             ),
@@ -88,7 +88,7 @@ where
 }
 
 #[test]
-fn histories_are_judged_as_by_stateright() {
+fn testers_accept_the_histories_that_stateright_accepts() {
     let (mut linearizable, mut sequential, mut invalid) = ([0; 2], [0; 2], 0);
     let mut seed = 1_u64;
     let mut below = |bound: u64| {
@@ -99,31 +99,31 @@ fn histories_are_judged_as_by_stateright() {
         let events = (0..12).map(|_| {
             let (thread, value) = (below(3) as u8, char::from(b'a' + below(2) as u8));
             match below(4) {
-                0 => Event::Write(thread, value),
-                1 => Event::Read(thread),
-                2 => Event::Wrote(thread),
-                _ => Event::Got(thread, value),
+                0 => RegisterEvent::Write(thread, value),
+                1 => RegisterEvent::Read(thread),
+                2 => RegisterEvent::Wrote(thread),
+                _ => RegisterEvent::Got(thread, value),
             }
         });
-        let mut events: Vec<Event> = events.collect();
+        let mut events: Vec<RegisterEvent> = events.collect();
         if below(8) > 0 {
-            events = in_turn(&events);
+            events = possible_events(&events);
         }
-        let (valid, consistent) = told(
+        let (valid, consistent) = tester_answers(
             LinearizabilityTester::new(Register('a')),
             theirs::LinearizabilityTester::new(their::Register('a')),
             &events,
         );
         linearizable[usize::from(consistent)] += 1;
         invalid += i32::from(!valid);
-        let (_, consistent) = told(
+        let (_, consistent) = tester_answers(
             SequentialConsistencyTester::new(Register('a')),
             theirs::SequentialConsistencyTester::new(their::Register('a')),
             &events,
         );
         sequential[usize::from(consistent)] += 1;
     }
-    // Each answer occurred often, and one of them more often in real time.
+    // Each answer occurred often. Fewer histories are consistent in real time.
     assert!(
         linearizable.iter().chain(&sequential).all(|it| *it > 100),
         "{linearizable:?} {sequential:?}"
@@ -134,23 +134,23 @@ fn histories_are_judged_as_by_stateright() {
     );
 }
 
-/// Returns the events that are possible in turn: a thread begins nothing before its answer, and gets an answer to its
-/// own request.
-fn in_turn(events: &[Event]) -> Vec<Event> {
-    let mut pending: [Option<Event>; 3] = [None; 3];
-    let happens = |event: &&Event| {
-        let (Event::Write(thread, _)
-        | Event::Read(thread)
-        | Event::Wrote(thread)
-        | Event::Got(thread, _)) = **event;
+/// Returns the events that are possible in sequence: a thread begins no operation before its answer, and the answer is
+/// that of its request.
+fn possible_events(events: &[RegisterEvent]) -> Vec<RegisterEvent> {
+    let mut pending: [Option<RegisterEvent>; 3] = [None; 3];
+    let happens = |event: &&RegisterEvent| {
+        let (RegisterEvent::Write(thread, _)
+        | RegisterEvent::Read(thread)
+        | RegisterEvent::Wrote(thread)
+        | RegisterEvent::Got(thread, _)) = **event;
         let pending = &mut pending[usize::from(thread)];
         let fits = match **event {
-            Event::Write(..) | Event::Read(_) => pending.is_none(),
-            Event::Wrote(_) => matches!(pending, Some(Event::Write(..))),
-            Event::Got(..) => matches!(pending, Some(Event::Read(_))),
+            RegisterEvent::Write(..) | RegisterEvent::Read(_) => pending.is_none(),
+            RegisterEvent::Wrote(_) => matches!(pending, Some(RegisterEvent::Write(..))),
+            RegisterEvent::Got(..) => matches!(pending, Some(RegisterEvent::Read(_))),
         };
         if fits {
-            let begins = matches!(event, Event::Write(..) | Event::Read(_));
+            let begins = matches!(event, RegisterEvent::Write(..) | RegisterEvent::Read(_));
             *pending = begins.then_some(**event);
         }
         fits
@@ -159,7 +159,7 @@ fn in_turn(events: &[Event]) -> Vec<Event> {
 }
 
 #[test]
-fn an_order_of_operations_is_told() {
+fn a_consistent_history_has_an_order_of_operations() {
     let mut tester = LinearizabilityTester::<u8, Register<char>>::new(Register('a'));
     assert!(tester.is_empty() && tester.is_consistent());
     ConsistencyTester::<u8, Register<char>>::on_invoke(&mut tester, 0, RegisterOp::Write('b'))

@@ -1,13 +1,13 @@
-//! The settings of a search with the names of Stateright's methods.
+//! Settings of a search with the names of Stateright's methods.
 
-use super::{MEMORY, alone, searched};
+use super::{MEMORY, exclusive_search, search_all};
 use serde::{Deserialize, Serialize};
 use spillway::{CheckResult, SearchVerdict};
 use spillway_stateright::Stateright;
 use stateright::{HasDiscoveries, Model, Property};
 use std::collections::BTreeSet;
 
-/// The points of a square; steps go to the right or upwards.
+/// The points of a square. Steps go to the right or upwards.
 #[derive(Clone)]
 struct Square {
     side: u8,
@@ -49,28 +49,28 @@ impl Model for Square {
 
 const SQUARE: Square = Square { side: 100 };
 
-fn ended(finish_when: HasDiscoveries) -> (SearchVerdict, usize) {
+fn search_end(finish_when: HasDiscoveries) -> (SearchVerdict, usize) {
     let model = Stateright::new(&SQUARE).finish_when(finish_when);
     let found = model.check().memory(MEMORY).run().unwrap();
     (found.verdict(), found.outcome().levels.len())
 }
 
 #[test]
-fn a_search_ends_with_the_discoveries_that_it_waits_for() {
-    let _alone = alone();
+fn finish_when_determines_the_end_of_a_search() {
+    let _exclusive = exclusive_search();
     let names = |all: &[&'static str]| all.iter().copied().collect::<BTreeSet<_>>();
     // The level of the last discovery is the last level.
-    assert_eq!(ended(HasDiscoveries::Any), (SearchVerdict::Incomplete, 6));
-    assert_eq!(ended(HasDiscoveries::AnyFailures), (SearchVerdict::Violated, 11));
+    assert_eq!(search_end(HasDiscoveries::Any), (SearchVerdict::Incomplete, 6));
+    assert_eq!(search_end(HasDiscoveries::AnyFailures), (SearchVerdict::Violated, 11));
     assert_eq!(
-        ended(HasDiscoveries::AnyOf(names(&["x is 20", "y is 5"]))),
+        search_end(HasDiscoveries::AnyOf(names(&["x is 20", "y is 5"]))),
         (SearchVerdict::Incomplete, 6)
     );
     let both = names(&["x is not 20", "sum is not 10"]);
-    assert_eq!(ended(HasDiscoveries::AllOf(both)), (SearchVerdict::Violated, 21));
+    assert_eq!(search_end(HasDiscoveries::AllOf(both)), (SearchVerdict::Violated, 21));
     // A property without a discovery keeps the search running over all states.
-    assert_eq!(ended(HasDiscoveries::AllFailures), (SearchVerdict::Violated, 199));
-    assert_eq!(ended(HasDiscoveries::All), (SearchVerdict::Violated, 199));
+    assert_eq!(search_end(HasDiscoveries::AllFailures), (SearchVerdict::Violated, 199));
+    assert_eq!(search_end(HasDiscoveries::All), (SearchVerdict::Violated, 199));
 }
 
 /// Returns the depth of the counterexample or example of each property.
@@ -81,10 +81,10 @@ fn depths(found: &CheckResult<'_>) -> [Option<usize>; 4] {
 }
 
 #[test]
-fn each_violated_property_has_a_way() {
-    let _alone = alone();
+fn each_violated_property_has_a_counterexample() {
+    let _exclusive = exclusive_search();
     let model = Stateright::new(&SQUARE);
-    assert_eq!(depths(&searched(&model)), [Some(10), Some(20), None, Some(5)]);
+    assert_eq!(depths(&search_all(&model)), [Some(10), Some(20), None, Some(5)]);
     let found = model.check().memory(MEMORY).run().unwrap();
     assert_eq!(depths(&found), [Some(10), None, None, Some(5)]);
     // A search that waits for several discoveries has their paths, too.
@@ -97,8 +97,8 @@ fn each_violated_property_has_a_way() {
 }
 
 #[test]
-fn a_depth_bounds_a_search_that_can_go_on() {
-    let _alone = alone();
+fn a_search_with_a_depth_bound_can_be_continued() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let depth = |depth| {
         let model = Stateright::new(&SQUARE).target_max_depth(depth);
@@ -114,7 +114,7 @@ fn a_depth_bounds_a_search_that_can_go_on() {
     assert_eq!(depth(0), (SearchVerdict::Violated, 10_000, 199));
 }
 
-/// A state space in which each state leads to many, and one state in the middle of the second level is wrong.
+/// A state space in which each state has many successors. One state in the middle of the second level is a violation.
 #[derive(Clone)]
 struct Fan {
     wrong: u32,
@@ -149,7 +149,7 @@ impl Model for Fan {
 
 #[test]
 fn a_violation_ends_the_search_within_its_level() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let fan = Fan { wrong: 300 };
     let model = Stateright::new(&fan);
     for threads in [1, 2] {

@@ -1,7 +1,7 @@
 //! Example `single-copy-register`: servers that do not communicate, each with its own value.
 
 use super::registers::{Registers, registers};
-use super::{alone, counted, searched};
+use super::{exclusive_search, search_all, stateright_states};
 use spillway::SearchVerdict;
 use spillway_stateright::ActorSystem;
 use spillway_stateright::register::RegisterMsg;
@@ -47,18 +47,18 @@ fn model(servers: usize) -> Registers<Server> {
 
 #[test]
 fn one_server_is_linearizable() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     let one = model(1);
     let model = ActorSystem::of(&one);
-    let found = searched(&model);
+    let found = search_all(&model);
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 93));
-    assert_eq!(counted(&one), 93);
+    assert_eq!(stateright_states(&one), 93);
     assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 3);
 }
 
 #[test]
-fn two_servers_are_not() {
-    let _alone = alone();
+fn two_servers_are_not_linearizable() {
+    let _exclusive = exclusive_search();
     let two = model(2);
     let model = ActorSystem::of(&two);
     let found = model.check().memory(super::MEMORY).run().unwrap();

@@ -1,6 +1,6 @@
 //! Example `timers`: actors that ping each other when a timer is due.
 
-use super::{alone, counted_to, searched, unequal};
+use super::{distinct_states, exclusive_search, search_all, stateright_states_to};
 use serde::{Deserialize, Serialize};
 use spillway_stateright::ActorSystem;
 use stateright::Expectation;
@@ -8,20 +8,20 @@ use stateright::actor::{Actor, ActorModel, Id, Network, Out, model_peers, model_
 use std::borrow::Cow;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Say {
+enum NodeMessage {
     Ask,
     Answer,
 }
 
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Wait {
+enum NodeTimer {
     Even,
     Odd,
     Idle,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
-struct Count {
+struct NodeState {
     asked: usize,
     answered: usize,
 }
@@ -32,43 +32,56 @@ struct Node {
 }
 
 impl Actor for Node {
-    type Msg = Say;
-    type State = Count;
-    type Timer = Wait;
+    type Msg = NodeMessage;
+    type State = NodeState;
+    type Timer = NodeTimer;
     type Random = ();
     type Storage = ();
 
-    fn on_start(&self, _: Id, _: &Option<()>, out: &mut Out<Self>) -> Count {
-        for timer in [Wait::Even, Wait::Odd, Wait::Idle] {
+    fn on_start(&self, _: Id, _: &Option<()>, out: &mut Out<Self>) -> NodeState {
+        for timer in [NodeTimer::Even, NodeTimer::Odd, NodeTimer::Idle] {
             out.set_timer(timer, model_timeout());
         }
-        Count { asked: 0, answered: 0 }
+        NodeState { asked: 0, answered: 0 }
     }
 
-    fn on_msg(&self, _: Id, state: &mut Cow<'_, Count>, from: Id, said: Say, out: &mut Out<Self>) {
-        match said {
-            Say::Ask => out.send(from, Say::Answer),
-            Say::Answer => state.to_mut().answered += 1,
+    fn on_msg(
+        &self,
+        _: Id,
+        state: &mut Cow<'_, NodeState>,
+        from: Id,
+        message: NodeMessage,
+        out: &mut Out<Self>,
+    ) {
+        match message {
+            NodeMessage::Ask => out.send(from, NodeMessage::Answer),
+            NodeMessage::Answer => state.to_mut().answered += 1,
         }
     }
 
-    fn on_timeout(&self, _: Id, state: &mut Cow<'_, Count>, timer: &Wait, out: &mut Out<Self>) {
+    fn on_timeout(
+        &self,
+        _: Id,
+        state: &mut Cow<'_, NodeState>,
+        timer: &NodeTimer,
+        out: &mut Out<Self>,
+    ) {
         out.set_timer(*timer, model_timeout());
         let rest = match timer {
-            Wait::Even => 0,
-            Wait::Odd => 1,
-            Wait::Idle => return,
+            NodeTimer::Even => 0,
+            NodeTimer::Odd => 1,
+            NodeTimer::Idle => return,
         };
         for &other in self.others.iter().filter(|it| usize::from(**it) % 2 == rest) {
             state.to_mut().asked += 1;
-            out.send(other, Say::Ask);
+            out.send(other, NodeMessage::Ask);
         }
     }
 }
 
 #[test]
-fn actors_with_timers_have_as_many_states_up_to_a_depth() {
-    let _alone = alone();
+fn actors_with_timers_have_the_states_of_stateright_up_to_a_depth() {
+    let _exclusive = exclusive_search();
     let actors: ActorModel<Node> = ActorModel::new((), ())
         .actors((0..3).map(|it| Node { others: model_peers(it, 3) }))
         .init_network(Network::new_unordered_nonduplicating([]))
@@ -76,8 +89,8 @@ fn actors_with_timers_have_as_many_states_up_to_a_depth() {
             state.actor_states.iter().all(|it| it.answered <= it.asked)
         });
     let model = ActorSystem::of(&actors).target_max_depth(6);
-    let found = searched(&model);
-    assert_eq!(found.states(), unequal(&actors, 6));
+    let found = search_all(&model);
+    assert_eq!(found.states(), distinct_states(&actors, 6));
     // All timers are always set here, so Stateright's hash merges no states.
-    assert_eq!(found.states(), counted_to(&actors, 6));
+    assert_eq!(found.states(), stateright_states_to(&actors, 6));
 }

@@ -1,6 +1,6 @@
 //! Example `2pc`: two-phase commit.
 
-use super::{MEMORY, alone, counted};
+use super::{MEMORY, exclusive_search, stateright_states};
 use serde::{Deserialize, Serialize};
 use spillway::{Check, SearchVerdict};
 use spillway_stateright::Stateright;
@@ -38,7 +38,7 @@ struct Transaction {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Act {
+enum ManagerAction {
     GetReady(u8),
     GiveUp(u8),
     Hear(u8),
@@ -48,7 +48,7 @@ enum Act {
 
 impl Model for Commit {
     type State = Transaction;
-    type Action = Act;
+    type Action = ManagerAction;
 
     fn init_states(&self) -> Vec<Transaction> {
         let managers = vec![Manager::Working; self.managers.into()];
@@ -56,45 +56,45 @@ impl Model for Commit {
         vec![Transaction { managers, decided: None, heard, sent }]
     }
 
-    fn actions(&self, state: &Transaction, actions: &mut Vec<Act>) {
+    fn actions(&self, state: &Transaction, actions: &mut Vec<ManagerAction>) {
         if state.decided.is_none() {
-            actions.push(Act::Decide(false));
+            actions.push(ManagerAction::Decide(false));
             if state.heard.len() == state.managers.len() {
-                actions.push(Act::Decide(true));
+                actions.push(ManagerAction::Decide(true));
             }
         }
-        for (who, manager) in (0..).zip(&state.managers) {
+        for (index, manager) in (0..).zip(&state.managers) {
             if *manager == Manager::Working {
-                actions.extend([Act::GetReady(who), Act::GiveUp(who)]);
+                actions.extend([ManagerAction::GetReady(index), ManagerAction::GiveUp(index)]);
             }
-            if state.decided.is_none() && state.sent.contains(&Message::Ready(who)) {
-                actions.push(Act::Hear(who));
+            if state.decided.is_none() && state.sent.contains(&Message::Ready(index)) {
+                actions.push(ManagerAction::Hear(index));
             }
             for (message, commit) in [(Message::Commit, true), (Message::Abort, false)] {
                 if state.sent.contains(&message) {
-                    actions.push(Act::Obey(who, commit));
+                    actions.push(ManagerAction::Obey(index, commit));
                 }
             }
         }
     }
 
-    fn next_state(&self, state: &Transaction, action: Act) -> Option<Transaction> {
+    fn next_state(&self, state: &Transaction, action: ManagerAction) -> Option<Transaction> {
         let mut next = state.clone();
         match action {
-            Act::GetReady(who) => {
-                next.managers[usize::from(who)] = Manager::Ready;
-                next.sent.insert(Message::Ready(who));
+            ManagerAction::GetReady(index) => {
+                next.managers[usize::from(index)] = Manager::Ready;
+                next.sent.insert(Message::Ready(index));
             }
-            Act::GiveUp(who) => next.managers[usize::from(who)] = Manager::Aborted,
-            Act::Hear(who) => {
-                next.heard.insert(who);
+            ManagerAction::GiveUp(index) => next.managers[usize::from(index)] = Manager::Aborted,
+            ManagerAction::Hear(index) => {
+                next.heard.insert(index);
             }
-            Act::Decide(commit) => {
+            ManagerAction::Decide(commit) => {
                 next.decided = Some(commit);
                 next.sent.insert(if commit { Message::Commit } else { Message::Abort });
             }
-            Act::Obey(who, commit) => {
-                next.managers[usize::from(who)] =
+            ManagerAction::Obey(index, commit) => {
+                next.managers[usize::from(index)] =
                     if commit { Manager::Committed } else { Manager::Aborted };
             }
         }
@@ -119,10 +119,10 @@ impl Model for Commit {
 
 #[test]
 fn two_phase_commit_has_the_states_of_the_literature() {
-    let _alone = alone();
+    let _exclusive = exclusive_search();
     for (managers, states) in [(3, 288), (5, 8832)] {
         let commit = Commit { managers };
-        assert_eq!(counted(&commit), states);
+        assert_eq!(stateright_states(&commit), states);
         let model = Stateright::new(&commit).parameters(managers.to_string());
         let found = Check::new(&model).memory(MEMORY).run().unwrap();
         assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, states));
@@ -139,27 +139,27 @@ fn two_phase_commit_has_the_states_of_the_literature() {
 impl Representative for Transaction {
     /// Sorts the managers by their states.
     fn representative(&self) -> Self {
-        let told = |it: u8| {
+        let manager_key = |it: u8| {
             let sent = self.sent.contains(&Message::Ready(it));
             (self.managers[usize::from(it)], self.heard.contains(&it), sent)
         };
-        let mut all: Vec<_> = (0..self.managers.len() as u8).map(told).collect();
+        let mut all: Vec<_> = (0..self.managers.len() as u8).map(manager_key).collect();
         all.sort();
         let of_all = (0..).zip(&all);
-        let sent = of_all.clone().filter(|(_, it)| it.2).map(|(who, _)| Message::Ready(who));
+        let sent = of_all.clone().filter(|(_, it)| it.2).map(|(index, _)| Message::Ready(index));
         let decision = self.sent.iter().filter(|it| !matches!(it, Message::Ready(_)));
         Transaction {
             managers: all.iter().map(|it| it.0).collect(),
             decided: self.decided,
-            heard: of_all.filter(|(_, it)| it.1).map(|(who, _)| who).collect(),
+            heard: of_all.filter(|(_, it)| it.1).map(|(index, _)| index).collect(),
             sent: sent.chain(decision.cloned()).collect(),
         }
     }
 }
 
 #[test]
-fn managers_that_are_alike_are_visited_once() {
-    let _alone = alone();
+fn symmetric_states_are_visited_once() {
+    let _exclusive = exclusive_search();
     let commit = Commit { managers: 5 };
     let model = Stateright::new(&commit).symmetry();
     let found = model.check().memory(MEMORY).run().unwrap();
@@ -177,17 +177,17 @@ fn managers_that_are_alike_are_visited_once() {
     assert_eq!(found.verdict(), SearchVerdict::Verified);
     let theirs = commit.clone().checker().symmetry().spawn_dfs().join();
     assert_eq!(found.states(), theirs.unique_state_count() as u64);
-    let way = found.example("all commit").unwrap().unwrap();
-    assert_eq!(way.depth(), 16);
+    let example = found.example("all commit").unwrap().unwrap();
+    assert_eq!(example.depth(), 16);
 }
 
 #[test]
-fn a_search_goes_on_in_its_directory() {
-    let _alone = alone();
+fn a_search_is_continued_in_its_directory() {
+    let _exclusive = exclusive_search();
     let folder = tempfile::tempdir().unwrap();
     let commit = Commit { managers: 5 };
     let model = Stateright::new(&commit).parameters("5");
-    let ask = || Check::new(&model).memory(MEMORY).dir(folder.path());
-    assert_eq!(ask().max_states(500).run().unwrap().verdict(), SearchVerdict::Incomplete);
-    assert_eq!(ask().run().unwrap().states(), 8832);
+    let check = || Check::new(&model).memory(MEMORY).dir(folder.path());
+    assert_eq!(check().max_states(500).run().unwrap().verdict(), SearchVerdict::Incomplete);
+    assert_eq!(check().run().unwrap().states(), 8832);
 }

@@ -1,38 +1,38 @@
-//! Declarations: types, variables, functions, and start states, which give each variable a value.
+//! Declarations of types, variables and functions, and start states, which assign a value to each variable.
 
-use super::{Array, Bag, Maker, Place, Ty, word};
+use super::{Array, ModelGenerator, Multiset, Place, Ty, type_name};
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     pub(super) fn declarations(&mut self) -> String {
         self.sizes = (2 + self.choices.below(2), 2);
         self.has_second = self.choices.chance(15);
         let mut text = format!("const N: {};\ntype\n  S: scalarset(N);\n", self.sizes.0);
         if self.has_second {
-            self.used.insert("two scalarsets");
+            self.constructs.insert("two scalarsets");
             text += "  T: scalarset(2);\n";
         }
         text += "  R: 0..2;\n  W: -1..1;\n  E: enum {e0, e1, e2};\n";
-        if self.rich {
+        if self.has_all_constructs {
             text += "  U: union {S, E};\n";
         }
         self.has_records = self.choices.chance(40);
         let fields = if self.has_records { self.record(&mut text) } else { Vec::new() };
-        let bag = self.rich && self.choices.chance(60);
-        if bag {
-            self.used.insert("multiset");
-            self.bags.push(Bag { records: self.has_records });
+        let multiset = self.has_all_constructs && self.choices.chance(60);
+        if multiset {
+            self.constructs.insert("multiset");
+            self.multisets.push(Multiset { records: self.has_records });
             let element = if self.has_records { "Rec" } else { "R" };
             text += &format!("  M: multiset [2] of {element};\n");
         }
         text += "var\n  x: R;\n";
-        self.places.push(Place { text: "x".into(), ty: Ty::Range, loose: false });
+        self.places.push(Place { text: "x".into(), ty: Ty::Range, may_be_undefined: false });
         for at in 0..2 + self.choices.below(3) {
             self.variable(&mut text, &format!("v{at}"));
         }
         if self.has_records {
             self.record_variables(&mut text, &fields);
         }
-        if bag {
+        if multiset {
             text += "  m: M;\n";
         }
         self.functions(&mut text);
@@ -41,10 +41,10 @@ impl Maker<'_> {
 
     fn scalar(&mut self) -> Ty {
         let second = Ty::Scalar(if self.has_second { 'T' } else { 'S' });
-        let union = if self.rich { Ty::Union } else { Ty::Scalar('S') };
+        let union = if self.has_all_constructs { Ty::Union } else { Ty::Scalar('S') };
         let all = [Ty::Range, Ty::Boolean, Ty::Scalar('S'), Ty::Enum, second, Ty::Signed, union];
         let ty = self.choices.pick(&all);
-        self.used.insert(match ty {
+        self.constructs.insert(match ty {
             Ty::Union => "union",
             Ty::Scalar(_) => "scalarset variable",
             Ty::Enum => "enum",
@@ -55,7 +55,7 @@ impl Maker<'_> {
     }
 
     /// Returns whether a variable of this type may be undefined.
-    fn loose(&mut self, ty: Ty) -> bool {
+    fn may_be_undefined(&mut self, ty: Ty) -> bool {
         self.choices.chance(match ty {
             // Elements of a scalarset have names only inside loops and rules.
             Ty::Scalar(_) => return true,
@@ -74,35 +74,35 @@ impl Maker<'_> {
 
     fn variable(&mut self, text: &mut String, name: &str) {
         let ty = self.scalar();
-        let loose = self.loose(ty);
+        let may_be_undefined = self.may_be_undefined(ty);
         if self.choices.chance(45) {
-            self.used.insert("array");
+            self.constructs.insert("array");
             let index = self.index();
-            *text += &format!("  {name}: array [{}] of {};\n", word(index), word(ty));
-            let fields = vec![(String::new(), ty, loose)];
+            *text += &format!("  {name}: array [{}] of {};\n", type_name(index), type_name(ty));
+            let fields = vec![(String::new(), ty, may_be_undefined)];
             self.arrays.push(Array { name: name.to_owned(), index, fields });
         } else {
-            *text += &format!("  {name}: {};\n", word(ty));
-            self.places.push(Place { text: name.to_owned(), ty, loose });
+            *text += &format!("  {name}: {};\n", type_name(ty));
+            self.places.push(Place { text: name.to_owned(), ty, may_be_undefined });
         }
     }
 
     /// Declares `Rec`. Returns its fields, in the form that follows a record.
     fn record(&mut self, text: &mut String) -> Vec<(String, Ty, bool)> {
-        self.used.insert("record");
+        self.constructs.insert("record");
         let mut fields = Vec::new();
         *text += "  Rec: record";
         for at in 0..1 + self.choices.below(3) {
             let ty = self.scalar();
-            let loose = self.loose(ty);
+            let may_be_undefined = self.may_be_undefined(ty);
             if self.choices.chance(15) {
-                self.used.insert("array in record");
-                *text += &format!(" f{at}: array [boolean] of {};", word(ty));
-                fields.push((format!(".f{at}[false]"), ty, loose));
-                fields.push((format!(".f{at}[true]"), ty, loose));
+                self.constructs.insert("array in record");
+                *text += &format!(" f{at}: array [boolean] of {};", type_name(ty));
+                fields.push((format!(".f{at}[false]"), ty, may_be_undefined));
+                fields.push((format!(".f{at}[true]"), ty, may_be_undefined));
             } else {
-                *text += &format!(" f{at}: {};", word(ty));
-                fields.push((format!(".f{at}"), ty, loose));
+                *text += &format!(" f{at}: {};", type_name(ty));
+                fields.push((format!(".f{at}"), ty, may_be_undefined));
             }
         }
         *text += " end;\n";
@@ -112,18 +112,18 @@ impl Maker<'_> {
     fn record_variables(&mut self, text: &mut String, fields: &[(String, Ty, bool)]) {
         let array = self.choices.chance(40);
         if array {
-            self.used.insert("array of records");
+            self.constructs.insert("array of records");
             let index = self.index();
-            *text += &format!("  r: array [{}] of Rec;\n", word(index));
+            *text += &format!("  r: array [{}] of Rec;\n", type_name(index));
             self.arrays.push(Array { name: "r".into(), index, fields: fields.to_vec() });
         }
-        if !array || !self.bags.is_empty() || self.choices.chance(50) {
+        if !array || !self.multisets.is_empty() || self.choices.chance(50) {
             *text += "  q: Rec;\n";
-            self.wholes.push("q".into());
-            let places = fields.iter().map(|(field, ty, loose)| Place {
+            self.record_names.push("q".into());
+            let places = fields.iter().map(|(field, ty, may_be_undefined)| Place {
                 text: format!("q{field}"),
                 ty: *ty,
-                loose: *loose,
+                may_be_undefined: *may_be_undefined,
             });
             self.places.extend(places);
         }
@@ -131,7 +131,7 @@ impl Maker<'_> {
 
     fn functions(&mut self, text: &mut String) {
         if self.choices.chance(25) {
-            self.used.insert("function with var parameter");
+            self.constructs.insert("function with var parameter");
             self.functions.push("change");
             *text += self.choices.pick(&[
                 "function change(v: R; var w: R): R;\nvar l: R;\nbegin\n  l := w;\n  w := v;\n  if l > v then\n    return l - v;\n  end;\n  return v - l;\nend;\n",
@@ -140,7 +140,7 @@ impl Maker<'_> {
             ]);
         }
         if self.choices.chance(20) {
-            self.used.insert("procedure");
+            self.constructs.insert("procedure");
             self.functions.push("set");
             *text += self.choices.pick(&[
                 "procedure set(var w: R; v: E);\nbegin\n  switch v\n    case e0: w := 0;\n    case e1, e2: w := 2;\n  end;\nend;\n",
@@ -148,7 +148,7 @@ impl Maker<'_> {
             ]);
         }
         if self.choices.chance(20) {
-            self.used.insert("function in a guard");
+            self.constructs.insert("function in a guard");
             self.functions.push("asks");
             *text += self.choices.pick(&[
                 "function asks(v: R): boolean;\nbegin\n  return v = x | v = 2;\nend;\n",
@@ -160,14 +160,14 @@ impl Maker<'_> {
     pub(super) fn starts(&mut self) -> String {
         let several = self.choices.chance(20);
         if several {
-            self.used.insert("several start states");
+            self.constructs.insert("several start states");
         }
         let mut text = String::new();
         for at in 0..1 + usize::from(several) {
             let ruleset = self.choices.chance(10);
             let lines = match ruleset {
                 true => {
-                    self.used.insert("start states with parameters");
+                    self.constructs.insert("start states with parameters");
                     self.with("p", Ty::Scalar('S'), |it| it.initial())
                 }
                 false => self.initial(),
@@ -178,34 +178,35 @@ impl Maker<'_> {
         text
     }
 
-    /// Assigns a value to all variables but some that may stay undefined.
+    /// Assigns a value to all variables except some that may stay undefined.
     fn initial(&mut self) -> String {
         let mut text = String::new();
         for place in self.places.clone() {
-            if let Some(value) = self.first_value(place.ty, place.loose) {
+            if let Some(value) = self.first_value(place.ty, place.may_be_undefined) {
                 text += &format!("  {} := {value};\n", place.text);
             }
         }
         for array in self.arrays.clone() {
             let counter = format!("i_{}", array.name);
-            let mut inside = String::new();
-            for (field, ty, loose) in &array.fields {
-                if let Some(value) = self.first_value(*ty, *loose) {
-                    inside += &format!("    {}[{counter}]{field} := {value};\n", array.name);
+            let mut content = String::new();
+            for (field, ty, may_be_undefined) in &array.fields {
+                if let Some(value) = self.first_value(*ty, *may_be_undefined) {
+                    content += &format!("    {}[{counter}]{field} := {value};\n", array.name);
                 }
             }
-            if !inside.is_empty() {
-                text += &format!("  for {counter}: {} do\n{inside}  end;\n", word(array.index));
+            if !content.is_empty() {
+                text +=
+                    &format!("  for {counter}: {} do\n{content}  end;\n", type_name(array.index));
             }
         }
         if text.is_empty() { "  x := 0;\n".into() } else { text }
     }
 
-    fn first_value(&mut self, ty: Ty, loose: bool) -> Option<String> {
+    fn first_value(&mut self, ty: Ty, may_be_undefined: bool) -> Option<String> {
         // A scalarset has no constants; there may be a parameter.
         let names = self.bound.iter().filter(|it| it.ty == ty).map(|it| it.name.clone());
         let names: Vec<String> = names.collect();
-        if loose && (names.is_empty() || self.choices.chance(50)) {
+        if may_be_undefined && (names.is_empty() || self.choices.chance(50)) {
             return None;
         }
         match ty {

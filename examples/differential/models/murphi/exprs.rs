@@ -1,6 +1,6 @@
 //! Expressions, with the places that must be defined, so that the generated code can test them first.
 
-use super::{Array, Maker, Ty, word};
+use super::{Array, ModelGenerator, Ty, type_name};
 
 /// An expression, and the places that must be defined for it, in the order in which they must be tested.
 #[derive(Clone, Debug)]
@@ -16,13 +16,13 @@ pub(super) struct Access {
     pub ty: Ty,
     /// The places that must be defined to reach it.
     pub needs: Vec<String>,
-    pub loose: bool,
+    pub may_be_undefined: bool,
 }
 
 impl Access {
-    /// Its value.
+    /// Returns the value of the place.
     pub fn read(mut self) -> Expr {
-        if self.loose {
+        if self.may_be_undefined {
             self.needs.push(self.text.clone());
         }
         Expr { text: self.text, needs: self.needs }
@@ -35,14 +35,14 @@ impl Expr {
     }
 
     /// Returns the test that the expression can be evaluated, if one is needed.
-    pub fn question(&self) -> Option<String> {
+    pub fn definedness_test(&self) -> Option<String> {
         let asked = self.needs.iter().map(|it| format!("!isundefined({it})"));
         let asked: Vec<String> = asked.collect();
         (!asked.is_empty()).then(|| asked.join(" & "))
     }
 }
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     pub(super) fn constant(&mut self, ty: Ty) -> String {
         match ty {
             Ty::Boolean => self.choices.pick(&["false", "true"]).into(),
@@ -62,22 +62,28 @@ impl Maker<'_> {
 
     /// Returns an element of an array.
     fn element(&mut self, array: &Array) -> Option<Access> {
-        let (field, ty, loose) = array.fields[self.choices.below(array.fields.len())].clone();
+        let (field, ty, may_be_undefined) =
+            array.fields[self.choices.below(array.fields.len())].clone();
         let name = self.bound_name(array.index);
         let plain = self.places.iter().filter(|it| it.ty == array.index);
-        let plain: Vec<_> = plain.map(|it| (it.text.clone(), it.loose)).collect();
+        let plain: Vec<_> = plain.map(|it| (it.text.clone(), it.may_be_undefined)).collect();
         let through = !plain.is_empty() && self.choices.chance(25);
         let (index, needs) = match (name, array.index) {
             (Some(name), _) if !through => (name, Vec::new()),
             _ if through => {
-                let (text, loose) = plain[self.choices.below(plain.len())].clone();
-                self.used.insert("index from a variable");
-                (text.clone(), if loose { vec![text] } else { Vec::new() })
+                let (text, may_be_undefined) = plain[self.choices.below(plain.len())].clone();
+                self.constructs.insert("index from a variable");
+                (text.clone(), if may_be_undefined { vec![text] } else { Vec::new() })
             }
             (_, Ty::Scalar(_)) => return None,
             (_, ty) => (self.constant(ty), Vec::new()),
         };
-        Some(Access { text: format!("{}[{index}]{field}", array.name), ty, needs, loose })
+        Some(Access {
+            text: format!("{}[{index}]{field}", array.name),
+            ty,
+            needs,
+            may_be_undefined,
+        })
     }
 
     /// Returns a place.
@@ -89,7 +95,12 @@ impl Maker<'_> {
             }
         }
         let place = self.places[self.choices.below(self.places.len())].clone();
-        Access { text: place.text, ty: place.ty, needs: Vec::new(), loose: place.loose }
+        Access {
+            text: place.text,
+            ty: place.ty,
+            needs: Vec::new(),
+            may_be_undefined: place.may_be_undefined,
+        }
     }
 
     /// Returns a place of this type.
@@ -125,7 +136,7 @@ impl Maker<'_> {
                 return self.value(Ty::Scalar('S')).or_else(|| self.value(Ty::Enum));
             }
             Ty::Enum if choice == 5 => {
-                self.used.insert("conditional expression");
+                self.constructs.insert("conditional expression");
                 let Expr { text, needs } = self.condition_expr(0);
                 let [one, other] = [self.constant(ty), self.constant(ty)];
                 Expr { text: format!("({text} ? {one} : {other})"), needs }
@@ -156,7 +167,7 @@ impl Maker<'_> {
             2 => format!("(4 - {text}) % 3"),
             3 => format!("(5 + {text}) / 3"),
             _ => {
-                self.used.insert("conditional expression");
+                self.constructs.insert("conditional expression");
                 format!("({text} = 1 ? 2 : 0)")
             }
         };
@@ -166,8 +177,10 @@ impl Maker<'_> {
     /// Returns a condition, with the tests of the places that must be defined.
     pub(super) fn condition(&mut self, depth: usize) -> String {
         let expr = self.condition_expr(depth);
-        match expr.question() {
-            Some(question) if !self.choices.chance(3) => format!("({question} & {})", expr.text),
+        match expr.definedness_test() {
+            Some(definedness_test) if !self.choices.chance(3) => {
+                format!("({definedness_test} & {})", expr.text)
+            }
             _ => expr.text,
         }
     }
@@ -185,13 +198,13 @@ impl Maker<'_> {
                 let Expr { text, needs } = self.number();
                 Expr { text: format!("asks({text})"), needs }
             }
-            6 if !self.bags.is_empty() => {
-                let cond = self.bag_condition("k");
-                self.used.insert("MultiSetCount");
+            6 if !self.multisets.is_empty() => {
+                let cond = self.multiset_condition("k");
+                self.constructs.insert("MultiSetCount");
                 Expr::of(format!("MultiSetCount(k: m, {cond}) > {}", self.choices.below(2)))
             }
-            7 if !self.bags.is_empty() && self.choices.chance(30) => {
-                let cond = self.bag_condition("k");
+            7 if !self.multisets.is_empty() && self.choices.chance(30) => {
+                let cond = self.multiset_condition("k");
                 Expr::of(format!("MultiSetCount(k: m, {cond}) = 0"))
             }
             _ => self.comparison(),
@@ -203,7 +216,7 @@ impl Maker<'_> {
         let ty = access.ty;
         let Expr { text, mut needs } = access.read();
         if ty == Ty::Union && self.choices.chance(40) {
-            self.used.insert("ismember");
+            self.constructs.insert("ismember");
             let ty = self.choices.pick(&["S", "E"]);
             return Expr { text: format!("ismember({text}, {ty})"), needs };
         }
@@ -225,9 +238,9 @@ impl Maker<'_> {
 
     fn undefined(&mut self) -> Expr {
         for _ in 0..4 {
-            let Access { text, needs, loose, .. } = self.access();
-            if loose {
-                self.used.insert("isundefined");
+            let Access { text, needs, may_be_undefined, .. } = self.access();
+            if may_be_undefined {
+                self.constructs.insert("isundefined");
                 let not = self.choices.pick(&["", "!"]);
                 return Expr { text: format!("{not}isundefined({text})"), needs };
             }
@@ -240,14 +253,14 @@ impl Maker<'_> {
         let ty = self.choices.pick(&types);
         let name = self.name("k");
         let word_of = self.choices.pick(&["exists", "forall"]);
-        self.used.insert(word_of);
-        let inside = self.with(&name, ty, |it| it.condition(depth - 1));
-        format!("{word_of} {name}: {} do {inside} end", word(ty))
+        self.constructs.insert(word_of);
+        let content = self.with(&name, ty, |it| it.condition(depth - 1));
+        format!("{word_of} {name}: {} do {content} end", type_name(ty))
     }
 
     /// Returns a condition on an element of the multiset; `name` is its index.
-    pub(super) fn bag_condition(&mut self, name: &str) -> String {
-        if !self.bags[0].records {
+    pub(super) fn multiset_condition(&mut self, name: &str) -> String {
+        if !self.multisets[0].records {
             return format!(
                 "m[{name}] {} {}",
                 self.choices.pick(&["=", "!="]),

@@ -1,10 +1,11 @@
 //! Random models in Murphi: a few rules over small variables.
 //!
-//! Most generated code is careful: values stay in their ranges, and variables that may be undefined are tested before
-//! they are read. A little of it is not, and causes run-time errors. Four of five models use only constructs that
-//! Rumur reads; the others also have unions, multisets, `choose` and priorities.
+//! Most of the generated code avoids errors: values stay in their ranges, and variables that may be undefined are
+//! tested before they are read. A small part does not, and causes run-time errors. Four of five models use only
+//! constructs that Rumur supports. The others also have unions, multisets, `choose` and priorities.
 //!
-//! The result of a `for` over a scalarset does not depend on the order of its rounds, as symmetry reduction requires.
+//! The result of a `for` over a scalarset does not depend on the order of its iterations, as symmetry reduction
+//! requires.
 
 mod declare;
 mod exprs;
@@ -36,12 +37,12 @@ struct Place {
     text: String,
     ty: Ty,
     /// Whether it may be undefined.
-    loose: bool,
+    may_be_undefined: bool,
 }
 
-/// A name with a value that cannot be assigned: a parameter, a counter.
+/// A name with a value that cannot be assigned: a parameter or a counter.
 #[derive(Clone, Debug)]
-struct Bound {
+struct BoundName {
     name: String,
     ty: Ty,
 }
@@ -57,55 +58,55 @@ struct Array {
 
 /// The multiset `m`.
 #[derive(Clone, Debug)]
-struct Bag {
+struct Multiset {
     /// Whether its elements are records; otherwise they are of `R`.
     records: bool,
 }
 
 /// Builds one model.
-pub struct Maker<'a> {
+pub struct ModelGenerator<'a> {
     choices: Choices<'a>,
-    used: BTreeSet<&'static str>,
+    constructs: BTreeSet<&'static str>,
     /// The number of elements of the scalarsets.
     sizes: (usize, usize),
-    /// Whether constructs that Rumur does not read are allowed.
-    rich: bool,
+    /// Whether constructs that Rumur does not support are allowed.
+    has_all_constructs: bool,
     has_records: bool,
     has_second: bool,
     places: Vec<Place>,
     arrays: Vec<Array>,
-    bags: Vec<Bag>,
-    /// Whole records, by their text.
-    wholes: Vec<String>,
+    multisets: Vec<Multiset>,
+    /// The names of the variables that are records.
+    record_names: Vec<String>,
     functions: Vec<&'static str>,
-    bound: Vec<Bound>,
+    bound: Vec<BoundName>,
     fresh: usize,
 }
 
 /// Builds a model from these numbers. Returns it with its constructs.
 pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
-    let mut maker = Maker {
+    let mut generator = ModelGenerator {
         choices: Choices::new(numbers),
-        used: BTreeSet::new(),
+        constructs: BTreeSet::new(),
         sizes: (2, 2),
-        rich: false,
+        has_all_constructs: false,
         has_records: false,
         has_second: false,
         places: Vec::new(),
         arrays: Vec::new(),
-        bags: Vec::new(),
-        wholes: Vec::new(),
+        multisets: Vec::new(),
+        record_names: Vec::new(),
         functions: Vec::new(),
         bound: Vec::new(),
         fresh: 0,
     };
-    let text = maker.model();
-    (text, maker.used)
+    let text = generator.model();
+    (text, generator.constructs)
 }
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     fn model(&mut self) -> String {
-        self.rich = self.choices.chance(20);
+        self.has_all_constructs = self.choices.chance(20);
         let mut text = self.declarations();
         text += &self.starts();
         for at in 0..3 + self.choices.below(5) {
@@ -121,9 +122,9 @@ impl Maker<'_> {
         format!("{sort}{}", self.fresh)
     }
 
-    /// Builds something within which a name has a value.
+    /// Generates something within which a name has a value.
     fn with<T>(&mut self, name: &str, ty: Ty, make: impl FnOnce(&mut Self) -> T) -> T {
-        self.bound.push(Bound { name: name.to_owned(), ty });
+        self.bound.push(BoundName { name: name.to_owned(), ty });
         let made = make(self);
         self.bound.pop();
         made
@@ -131,7 +132,7 @@ impl Maker<'_> {
 }
 
 /// Returns the name of a type.
-fn word(ty: Ty) -> &'static str {
+fn type_name(ty: Ty) -> &'static str {
     match ty {
         Ty::Boolean => "boolean",
         Ty::Range => "R",

@@ -1,8 +1,8 @@
 //! Rules and properties.
 
-use super::{Maker, Place, Ty, word};
+use super::{ModelGenerator, Place, Ty, type_name};
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     /// Returns a rule, alone or in a ruleset.
     pub(super) fn rule(&mut self, at: usize) -> String {
         self.parameters(at, 0)
@@ -18,8 +18,8 @@ impl Maker<'_> {
                 self.ruleset(at, depth, ty)
             }
             3 if depth < 2 && self.has_second => self.ruleset(at, depth, Ty::Scalar('T')),
-            4 if depth == 0 && !self.bags.is_empty() => {
-                self.used.insert("choose");
+            4 if depth == 0 && !self.multisets.is_empty() => {
+                self.constructs.insert("choose");
                 let rule = self.body(at, true);
                 format!("choose k: m do\n{rule}end;\n")
             }
@@ -28,10 +28,10 @@ impl Maker<'_> {
     }
 
     fn ruleset(&mut self, at: usize, depth: usize, ty: Ty) -> String {
-        self.used.insert("ruleset");
+        self.constructs.insert("ruleset");
         let name = self.name("i");
-        let inside = self.with(&name, ty, |it| it.parameters(at, depth + 1));
-        format!("ruleset {name}: {} do\n{inside}end;\n", word(ty))
+        let content = self.with(&name, ty, |it| it.parameters(at, depth + 1));
+        format!("ruleset {name}: {} do\n{content}end;\n", type_name(ty))
     }
 
     fn body(&mut self, at: usize, chosen: bool) -> String {
@@ -40,11 +40,11 @@ impl Maker<'_> {
             false => None,
         };
         if chosen && self.choices.chance(50) {
-            guard = Some(self.bag_condition("k"));
+            guard = Some(self.multiset_condition("k"));
         }
-        let priority = match self.rich && self.choices.chance(15) {
+        let priority = match self.has_all_constructs && self.choices.chance(15) {
             true => {
-                self.used.insert("priority");
+                self.constructs.insert("priority");
                 format!("{} ", self.choices.below(3))
             }
             false => String::new(),
@@ -55,19 +55,19 @@ impl Maker<'_> {
             text += &format!("  {guard}\n==>\n");
         }
         if local {
-            self.used.insert("local variable");
+            self.constructs.insert("local variable");
             text += "var l: R;\nbegin\n  l := x;\n";
-            self.places.push(Place { text: "l".into(), ty: Ty::Range, loose: false });
+            self.places.push(Place { text: "l".into(), ty: Ty::Range, may_be_undefined: false });
         } else {
             text += "begin\n";
         }
         if chosen && self.choices.chance(70) {
-            self.used.insert("MultiSetRemove");
+            self.constructs.insert("MultiSetRemove");
             text += "  MultiSetRemove(k, m);\n";
         }
         text += &self.statements(3, 0, "  ");
         if self.choices.chance(3) {
-            self.used.insert("assume in a rule");
+            self.constructs.insert("assume in a rule");
             let what = self.condition(1);
             text += &format!("  assume {what};\n");
         }
@@ -80,7 +80,7 @@ impl Maker<'_> {
     pub(super) fn properties(&mut self) -> String {
         let mut text = String::new();
         for at in 0..self.choices.weighted(&[6, 4, 1]) {
-            self.used.insert("invariant");
+            self.constructs.insert("invariant");
             let one = self.condition(1);
             // Most conditions hold often.
             let other = self.condition(2);
@@ -90,7 +90,7 @@ impl Maker<'_> {
             };
         }
         if self.choices.chance(8) {
-            self.used.insert("assume");
+            self.constructs.insert("assume");
             let one = self.condition(1);
             text += &format!("assume \"a\" {one};\n");
         }

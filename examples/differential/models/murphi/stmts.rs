@@ -1,9 +1,9 @@
 //! Statements.
 
 use super::exprs::{Access, Expr};
-use super::{Maker, Ty, word};
+use super::{ModelGenerator, Ty, type_name};
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     pub(super) fn statements(&mut self, most: usize, depth: usize, indent: &str) -> String {
         let count = 1 + self.choices.below(most);
         (0..count).map(|_| self.statement(depth, indent)).collect()
@@ -19,23 +19,23 @@ impl Maker<'_> {
         let line = match self.choices.weighted(&weights) {
             1 => self.undefine(),
             2 => self.clear(),
-            3 if self.wholes.len() + self.arrays.len() > 1 => self.copy(),
+            3 if self.record_names.len() + self.arrays.len() > 1 => self.copy(),
             4 if self.functions.contains(&"change") => self.change(),
             5 if self.functions.contains(&"set") => self.set(),
-            6 if !self.bags.is_empty() => self.bag(),
+            6 if !self.multisets.is_empty() => self.multiset(),
             7 => self.count(),
             8 => {
-                self.used.insert("assert");
+                self.constructs.insert("assert");
                 let what = self.condition(1);
                 format!("assert {what} \"asserted\"")
             }
             9 => {
-                self.used.insert("error");
+                self.constructs.insert("error");
                 let when = self.condition(1);
                 format!("if {when} then error \"failed\"; end")
             }
             10 => {
-                self.used.insert("return");
+                self.constructs.insert("return");
                 let when = self.condition(1);
                 format!("if {when} then return; end")
             }
@@ -50,47 +50,47 @@ impl Maker<'_> {
     }
 
     /// Returns the statement, guarded by tests of the places that it reads.
-    fn careful(&mut self, needs: Vec<String>, statement: String) -> String {
-        match (Expr { text: String::new(), needs }).question() {
-            Some(question) if !self.choices.chance(3) => {
-                format!("if {question} then {statement}; end")
+    fn guarded(&mut self, needs: Vec<String>, statement: String) -> String {
+        match (Expr { text: String::new(), needs }).definedness_test() {
+            Some(definedness_test) if !self.choices.chance(3) => {
+                format!("if {definedness_test} then {statement}; end")
             }
             _ => statement,
         }
     }
 
     pub(super) fn assignment(&mut self) -> String {
-        let Access { text, ty, mut needs, loose } = self.access();
+        let Access { text, ty, mut needs, may_be_undefined } = self.access();
         if self.choices.chance(35)
             && let Some(next) = next(&text, ty)
         {
             // Cyclic changes give more states than assignments of constants.
-            needs.extend(loose.then(|| text.clone()));
-            return self.careful(needs, format!("{text} := {next}"));
+            needs.extend(may_be_undefined.then(|| text.clone()));
+            return self.guarded(needs, format!("{text} := {next}"));
         }
         if self.choices.chance(3) && ty == Ty::Range {
-            self.used.insert("maybe out of range");
+            self.constructs.insert("maybe out of range");
             return self
-                .careful([needs, vec![text.clone()]].concat(), format!("{text} := {text} + 1"));
+                .guarded([needs, vec![text.clone()]].concat(), format!("{text} := {text} + 1"));
         }
         match self.value(ty) {
             Some(value) => {
                 needs.extend(value.needs);
-                self.careful(needs, format!("{text} := {}", value.text))
+                self.guarded(needs, format!("{text} := {}", value.text))
             }
             None => {
-                self.used.insert("undefine");
-                self.careful(needs, format!("undefine {text}"))
+                self.constructs.insert("undefine");
+                self.guarded(needs, format!("undefine {text}"))
             }
         }
     }
 
     fn undefine(&mut self) -> String {
         for _ in 0..4 {
-            let Access { text, needs, loose, .. } = self.access();
-            if loose {
-                self.used.insert("undefine");
-                return self.careful(needs, format!("undefine {text}"));
+            let Access { text, needs, may_be_undefined, .. } = self.access();
+            if may_be_undefined {
+                self.constructs.insert("undefine");
+                return self.guarded(needs, format!("undefine {text}"));
             }
         }
         self.assignment()
@@ -101,15 +101,15 @@ impl Maker<'_> {
         match ty {
             Ty::Scalar(_) | Ty::Union => self.assignment(),
             _ => {
-                self.used.insert("clear");
-                self.careful(needs, format!("clear {text}"))
+                self.constructs.insert("clear");
+                self.guarded(needs, format!("clear {text}"))
             }
         }
     }
 
     /// Builds a copy of a record.
     fn copy(&mut self) -> String {
-        let mut records: Vec<String> = self.wholes.clone();
+        let mut records: Vec<String> = self.record_names.clone();
         if let Some(array) = self.arrays.iter().find(|it| it.name == "r").cloned()
             && let Some(name) = self.bound_name(array.index)
         {
@@ -118,7 +118,7 @@ impl Maker<'_> {
         if records.len() < 2 {
             return self.assignment();
         }
-        self.used.insert("copied record");
+        self.constructs.insert("copied record");
         match self.choices.chance(50) {
             true => format!("{} := {}", records[0], records[1]),
             false => format!("{} := {}", records[1], records[0]),
@@ -126,40 +126,44 @@ impl Maker<'_> {
     }
 
     fn change(&mut self) -> String {
-        let Some(Access { text, needs, loose: false, .. }) = self.access_of(Ty::Range) else {
+        let Some(Access { text, needs, may_be_undefined: false, .. }) = self.access_of(Ty::Range)
+        else {
             return self.assignment();
         };
         let given = self.choices.below(3);
-        self.careful(needs, format!("x := change({given}, {text})"))
+        self.guarded(needs, format!("x := change({given}, {text})"))
     }
 
     fn set(&mut self) -> String {
-        let Some(Access { text, mut needs, loose: false, .. }) = self.access_of(Ty::Range) else {
+        let Some(Access { text, mut needs, may_be_undefined: false, .. }) =
+            self.access_of(Ty::Range)
+        else {
             return self.assignment();
         };
         let value = self.value(Ty::Enum).expect("enumerations have constants");
         needs.extend(value.needs);
-        self.careful(needs, format!("set({text}, {})", value.text))
+        self.guarded(needs, format!("set({text}, {})", value.text))
     }
 
-    fn bag(&mut self) -> String {
+    fn multiset(&mut self) -> String {
         if self.choices.chance(65) {
-            self.used.insert("MultiSetAdd");
-            let value = if self.bags[0].records { "q".into() } else { self.constant(Ty::Range) };
+            self.constructs.insert("MultiSetAdd");
+            let value =
+                if self.multisets[0].records { "q".into() } else { self.constant(Ty::Range) };
             let add = format!("MultiSetAdd({value}, m)");
             return match self.choices.chance(90) {
                 true => format!("if MultiSetCount(k: m, true) < 2 then {add}; end"),
                 false => add,
             };
         }
-        self.used.insert("MultiSetRemovePred");
-        let which = self.bag_condition("k");
+        self.constructs.insert("MultiSetRemovePred");
+        let which = self.multiset_condition("k");
         format!("MultiSetRemovePred(k: m, {which})")
     }
 
-    /// Builds a sum over a scalarset; the order does not matter.
+    /// Generates a sum over a scalarset. The order of its iterations does not matter.
     fn count(&mut self) -> String {
-        self.used.insert("sum over a scalarset");
+        self.constructs.insert("sum over a scalarset");
         let name = self.name("j");
         let arrays = self.arrays.iter().filter(|it| it.index == Ty::Scalar('S')).cloned();
         let arrays: Vec<_> = arrays.collect();
@@ -167,13 +171,14 @@ impl Maker<'_> {
             return self.assignment();
         }
         let array = arrays[self.choices.below(arrays.len())].clone();
-        let (field, ty, loose) = array.fields[self.choices.below(array.fields.len())].clone();
+        let (field, ty, may_be_undefined) =
+            array.fields[self.choices.below(array.fields.len())].clone();
         let element = format!("{}[{name}]{field}", array.name);
         let what = match ty {
             Ty::Scalar(_) => format!("isundefined({element})"),
             ty => {
                 let constant = self.constant(ty);
-                match loose {
+                match may_be_undefined {
                     true => format!("!isundefined({element}) & {element} = {constant}"),
                     false => format!("{element} = {constant}"),
                 }
@@ -183,12 +188,12 @@ impl Maker<'_> {
     }
 
     fn alternatives(&mut self, depth: usize, indent: &str) -> String {
-        self.used.insert("if");
+        self.constructs.insert("if");
         let deeper = format!("{indent}  ");
         let (when, then) = (self.condition(1), self.statements(2, depth + 1, &deeper));
         let mut text = format!("if {when} then\n{then}");
         if self.choices.chance(30) {
-            self.used.insert("elsif");
+            self.constructs.insert("elsif");
             let (when, then) = (self.condition(1), self.statements(2, depth + 1, &deeper));
             text += &format!("{indent}elsif {when} then\n{then}");
         }
@@ -199,7 +204,7 @@ impl Maker<'_> {
     }
 
     fn switch(&mut self, depth: usize, indent: &str) -> String {
-        self.used.insert("switch");
+        self.constructs.insert("switch");
         let deeper = format!("{indent}  ");
         let ty = self.choices.pick(&[Ty::Enum, Ty::Range]);
         let value = self.value(ty).expect("there are constants");
@@ -211,7 +216,7 @@ impl Maker<'_> {
         };
         let text =
             format!("switch {}\n{indent}case {}:\n{first}{other}{indent}end", value.text, cases[0]);
-        self.careful(value.needs, text)
+        self.guarded(value.needs, text)
     }
 
     /// Builds a loop that treats each element of a scalarset independently.
@@ -222,37 +227,40 @@ impl Maker<'_> {
         if arrays.is_empty() {
             return self.assignment();
         }
-        self.used.insert("for over a scalarset");
+        self.constructs.insert("for over a scalarset");
         let name = self.name("j");
         let array = arrays[self.choices.below(arrays.len())].clone();
-        let (field, of, loose) = array.fields[self.choices.below(array.fields.len())].clone();
+        let (field, of, may_be_undefined) =
+            array.fields[self.choices.below(array.fields.len())].clone();
         let element = format!("{}[{name}]{field}", array.name);
         let first = match of {
             Ty::Scalar(_) if of == ty && self.choices.chance(50) => format!("{element} := {name}"),
             Ty::Scalar(_) => format!("undefine {element}"),
             of => format!("{element} := {}", self.constant(of)),
         };
-        let inside = match of {
-            Ty::Range if !loose && self.choices.chance(50) => {
+        let content = match of {
+            Ty::Range if !may_be_undefined && self.choices.chance(50) => {
                 format!("{element} := ({element} + 1) % 3")
             }
-            Ty::Boolean if !loose && self.choices.chance(50) => format!("{element} := !{element}"),
-            Ty::Range if !loose => format!("if {element} = 1 then {first}; end"),
+            Ty::Boolean if !may_be_undefined && self.choices.chance(50) => {
+                format!("{element} := !{element}")
+            }
+            Ty::Range if !may_be_undefined => format!("if {element} = 1 then {first}; end"),
             _ => first,
         };
-        format!("for {name}: {} do {inside}; end", word(ty))
+        format!("for {name}: {} do {content}; end", type_name(ty))
     }
 
-    /// Builds a loop over numbers, names or truth values, or one with a condition.
+    /// Generates a loop over numbers, names or truth values, or one with a condition.
     fn numbered_loop(&mut self, depth: usize, indent: &str) -> String {
         let deeper = format!("{indent}  ");
         if self.choices.chance(30) {
-            self.used.insert("while");
-            let inside = self.statements(1, depth + 1, &deeper);
-            // Even if the body also changes it, the loop is not endless: a run-time error ends it.
-            return format!("while x > 0 do\n{inside}{deeper}x := x - 1;\n{indent}end");
+            self.constructs.insert("while");
+            let content = self.statements(1, depth + 1, &deeper);
+            // Even if the body also changes `x`, the loop ends: by a run-time error at the latest.
+            return format!("while x > 0 do\n{content}{deeper}x := x - 1;\n{indent}end");
         }
-        self.used.insert("for");
+        self.constructs.insert("for");
         let name = self.name("j");
         let (ty, range) = match self.choices.below(5) {
             0 => (Ty::Range, format!("{name}: R")),
@@ -261,21 +269,21 @@ impl Maker<'_> {
             3 => (Ty::Enum, format!("{name}: E")),
             _ => (Ty::Boolean, format!("{name}: boolean")),
         };
-        let inside = self.with(&name, ty, |it| it.statements(2, depth + 1, &deeper));
-        format!("for {range} do\n{inside}{indent}end")
+        let content = self.with(&name, ty, |it| it.statements(2, depth + 1, &deeper));
+        format!("for {range} do\n{content}{indent}end")
     }
 
     fn alias(&mut self, depth: usize, indent: &str) -> String {
-        let Access { text, ty, needs, loose } = self.access();
-        if !needs.is_empty() || loose {
+        let Access { text, ty, needs, may_be_undefined } = self.access();
+        if !needs.is_empty() || may_be_undefined {
             return self.assignment();
         }
-        self.used.insert("alias");
+        self.constructs.insert("alias");
         let name = self.name("z");
-        self.places.push(super::Place { text: name.clone(), ty, loose });
-        let inside = self.statements(2, depth + 1, &format!("{indent}  "));
+        self.places.push(super::Place { text: name.clone(), ty, may_be_undefined });
+        let content = self.statements(2, depth + 1, &format!("{indent}  "));
         self.places.pop();
-        format!("alias {name}: {text} do\n{inside}{indent}end")
+        format!("alias {name}: {text} do\n{content}{indent}end")
     }
 }
 

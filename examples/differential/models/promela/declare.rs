@@ -1,6 +1,6 @@
 //! Declarations: names, macros, structures, channels, global and local variables.
 
-use super::{Channel, Maker, Place, Ty, variable, word};
+use super::{Channel, ModelGenerator, Place, Ty, type_name, variable};
 
 const SCALARS: [Ty; 9] = [
     Ty::Byte,
@@ -14,18 +14,18 @@ const SCALARS: [Ty; 9] = [
     Ty::Mtype,
 ];
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     pub(super) fn declarations(&mut self) -> String {
         self.names = vec!["red", "green", "blue"];
         let mut text = String::from("mtype = { red, green, blue };\n");
         if self.choices.chance(10) {
-            self.used.insert("several mtype sets");
+            self.constructs.insert("several mtype sets");
             self.fruits = vec!["apple", "pear"];
             text += "mtype:fruit = { apple, pear };\nmtype:fruit fruit = apple;\n";
             self.globals.push(Place { text: "fruit".into(), ty: Ty::Fruit });
         }
         if self.choices.chance(30) {
-            self.used.insert("macro");
+            self.constructs.insert("macro");
             text += "#define NEXT(x) ((x + 1) % 3)\n#define FLIP(x) x = 1 - x\n";
         }
         let fields = self.choices.chance(25).then(|| self.structure(&mut text));
@@ -34,7 +34,7 @@ impl Maker<'_> {
             self.variable(&mut text, &format!("g{at}"), false);
         }
         if let Some(fields) = fields {
-            self.used.insert("typedef");
+            self.constructs.insert("typedef");
             let many = self.choices.chance(40);
             let places = if many { vec!["s[0]", "s[1]", "s[g0 & 1]"] } else { vec!["s"] };
             text += if many { "T s[2];\n" } else { "T s;\n" };
@@ -77,9 +77,9 @@ impl Maker<'_> {
         *text += &format!("{}{initial};\n", declared(ty, name, array.then_some(2)));
         let places = match array {
             true => {
-                self.used.insert("array");
+                self.constructs.insert("array");
                 let index = self.choices.pick(&["g0 & 1", "1 - (g0 & 1)", "_pid & 1"]);
-                // Where only globals are allowed, there is no pid.
+                // Where only globals are allowed, `_pid` is not available.
                 let index = if local { index } else { index.replace("_pid", "g0").leak() };
                 vec![format!("{name}[0]"), format!("{name}[1]"), format!("{name}[{index}]")]
             }
@@ -102,7 +102,7 @@ impl Maker<'_> {
                 fields.push(self.choices.pick(&types[..types.len() - usize::from(kind == 0)]));
             }
             if fields.contains(&Ty::Chan) {
-                self.used.insert("chan in message");
+                self.constructs.insert("chan in message");
             }
             self.kinds.push(fields);
         }
@@ -112,14 +112,14 @@ impl Maker<'_> {
             let capacity = self.choices.below(3);
             let (size, names) = match self.choices.chance(15) {
                 true => {
-                    self.used.insert("array of channels");
+                    self.constructs.insert("array of channels");
                     ("[2]", vec![format!("c{at}[0]"), format!("c{at}[1]")])
                 }
                 false => ("", vec![format!("c{at}")]),
             };
-            let used = if capacity == 0 { "rendezvous" } else { "buffered" };
-            self.used.insert(used);
-            let fields: Vec<&str> = self.kinds[kind].iter().map(|ty| word(*ty)).collect();
+            let constructs = if capacity == 0 { "rendezvous" } else { "buffered" };
+            self.constructs.insert(constructs);
+            let fields: Vec<&str> = self.kinds[kind].iter().map(|ty| type_name(*ty)).collect();
             let fields = fields.join(", ");
             *text += &format!("chan c{at}{size} = [{capacity}] of {{ {fields} }};\n");
             self.channels.extend(names.into_iter().map(|text| Channel {
@@ -153,7 +153,7 @@ impl Maker<'_> {
             self.variable(&mut text, &format!("l{at}"), true);
         }
         if !self.channels.is_empty() && self.choices.chance(15) {
-            self.used.insert("chan variable");
+            self.constructs.insert("chan variable");
             let first = self.choices.pick(&self.first_kind());
             match self.choices.chance(50) {
                 true => text += &format!("chan q = {first};\n"),
@@ -164,13 +164,13 @@ impl Maker<'_> {
         if self.choices.chance(10)
             && let Some(channel) = self.channels.iter().find(|it| !it.text.contains('['))
         {
-            self.used.insert("xr and xs");
+            self.constructs.insert("xr and xs");
             let claim = self.choices.pick(&["xr", "xs"]);
             text += &format!("{claim} {};\n", channel.text);
         }
         if self.choices.chance(4) && !self.kinds.is_empty() {
-            self.used.insert("local channel");
-            let fields: Vec<&str> = self.kinds[0].iter().map(|ty| word(*ty)).collect();
+            self.constructs.insert("local channel");
+            let fields: Vec<&str> = self.kinds[0].iter().map(|ty| type_name(*ty)).collect();
             text += &format!("chan own = [1] of {{ {} }};\n", fields.join(", "));
             let channel = Channel { text: "own".into(), kind: 0, buffered: true, variable: false };
             self.own_channels.push(channel);
@@ -191,5 +191,5 @@ fn declared(ty: Ty, name: &str, array: Option<usize>) -> String {
         Ty::Unsigned(bits) => format!(" : {bits}"),
         _ => String::new(),
     };
-    format!("{} {name}{size}{width}", word(ty))
+    format!("{} {name}{size}{width}", type_name(ty))
 }

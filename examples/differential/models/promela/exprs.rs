@@ -1,8 +1,8 @@
 //! Expressions: small numbers, and queries about all visible objects.
 
-use super::{Maker, Place, Ty};
+use super::{ModelGenerator, Place, Ty};
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     /// Returns a constant of this type.
     pub(super) fn constant(&mut self, ty: Ty) -> String {
         match ty {
@@ -20,7 +20,7 @@ impl Maker<'_> {
         self.globals.iter().chain(&self.locals).cloned().collect()
     }
 
-    /// Returns a place for an assignment; an element of a structure only rarely if there are others.
+    /// Returns a target of an assignment.
     pub(super) fn place(&mut self) -> Place {
         let places = self.places();
         places[self.choices.below(places.len())].clone()
@@ -50,12 +50,12 @@ impl Maker<'_> {
                 5 => format!("({text} + 1) % 3"),
                 6 => text.clone(),
                 7 => {
-                    self.used.insert("conditional expression");
+                    self.constructs.insert("conditional expression");
                     let condition = self.operand(1);
                     let [one, other] = [self.constant(Ty::Byte), self.constant(Ty::Byte)];
                     format!("(({condition}) -> {one} : {other})")
                 }
-                8 => self.special(),
+                8 => self.builtin_number(),
                 9 => format!("({text} ^ {}) & 3", self.choices.below(4)),
                 10 => format!("({text} << 1) % 5"),
                 _ => format!("{text} - 1"),
@@ -64,19 +64,19 @@ impl Maker<'_> {
     }
 
     /// Returns a number that is not a variable.
-    fn special(&mut self) -> String {
+    fn builtin_number(&mut self) -> String {
         let buffered: Vec<String> = self.buffered();
         match self.choices.below(4) {
             0 => {
-                self.used.insert("_pid");
+                self.constructs.insert("_pid");
                 "_pid".into()
             }
             1 => {
-                self.used.insert("_nr_pr");
+                self.constructs.insert("_nr_pr");
                 "_nr_pr".into()
             }
             _ if !buffered.is_empty() => {
-                self.used.insert("len");
+                self.constructs.insert("len");
                 format!("len({})", buffered[self.choices.below(buffered.len())])
             }
             _ => "2".into(),
@@ -108,19 +108,19 @@ impl Maker<'_> {
                 format!("({one} {operator} {other})")
             }
             5 if depth > 0 => format!("!({})", self.operand(depth - 1)),
-            6 => self.fullness(),
+            6 => self.channel_query(),
             7 => self.poll().unwrap_or_else(|| text.clone()),
-            8 => format!("{} > {}", self.special(), self.choices.between(0, 2)),
-            9 => self.remote(),
-            10 => self.waiting(),
+            8 => format!("{} > {}", self.builtin_number(), self.choices.between(0, 2)),
+            9 => self.remote_reference(),
+            10 => self.timeout_condition(),
             11 => self.enabled(),
             _ => text.clone(),
         }
     }
 
     /// Returns a condition that reads `timeout`.
-    fn waiting(&mut self) -> String {
-        self.used.insert("timeout in an expression");
+    fn timeout_condition(&mut self) -> String {
+        self.constructs.insert("timeout in an expression");
         let text = self.place().text;
         match self.choices.below(4) {
             0 => format!("(timeout && {text} == 1)"),
@@ -130,8 +130,10 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns a query whether a process of an earlier type is enabled. So no process queries itself, and no queries
-    /// are cyclic: both are errors. SPIN does not allow the query with rendezvous channels.
+    /// Returns a query whether a process of an earlier type is enabled. SPIN does not allow the query with rendezvous
+    /// channels.
+    ///
+    /// A process that queries itself and cyclic queries are errors. Queries of earlier types exclude both.
     fn enabled(&mut self) -> String {
         let earlier = &self.processes[..self.current.unwrap_or_default()];
         let count: usize = earlier.iter().map(|it| it.active).sum();
@@ -139,7 +141,7 @@ impl Maker<'_> {
         if count == 0 || !buffered {
             return "true".into();
         }
-        self.used.insert("enabled");
+        self.constructs.insert("enabled");
         format!("enabled({})", self.choices.below(count))
     }
 
@@ -152,19 +154,19 @@ impl Maker<'_> {
         }
     }
 
-    fn fullness(&mut self) -> String {
+    fn channel_query(&mut self) -> String {
         let buffered = self.buffered();
         if buffered.is_empty() {
             return "true".into();
         }
         let channel = buffered[self.choices.below(buffered.len())].clone();
         let question = self.choices.pick(&["full", "empty", "nfull", "nempty"]);
-        self.used.insert(question);
+        self.constructs.insert(question);
         format!("{question}({channel})")
     }
 
-    /// Returns a query about the location of a process or one of its variables.
-    fn remote(&mut self) -> String {
+    /// Returns a query about the location of a process or about one of its variables.
+    fn remote_reference(&mut self) -> String {
         let at = self.choices.below(self.processes.len());
         // Pids are in the order of the declarations.
         let pid: usize = self.processes[..at].iter().map(|it| it.active).sum();
@@ -176,11 +178,11 @@ impl Maker<'_> {
         match (&process.local, process.labels.as_slice()) {
             // A process can only query its own earlier labels.
             (_, [.., label]) if self.choices.chance(70) && self.current != Some(at) => {
-                self.used.insert("remote label");
+                self.constructs.insert("remote label");
                 format!("{name}[{pid}]@{label}")
             }
             (Some(local), _) => {
-                self.used.insert("remote variable");
+                self.constructs.insert("remote variable");
                 format!("{name}[{pid}]:{local} == 1")
             }
             _ => "true".into(),
@@ -199,8 +201,8 @@ impl Maker<'_> {
     /// Returns a condition of a claim.
     pub(super) fn claim_condition(&mut self) -> String {
         match self.choices.below(3) {
-            0 => self.remote(),
-            1 => self.fullness(),
+            0 => self.remote_reference(),
+            1 => self.channel_query(),
             _ => self.global_condition(),
         }
     }

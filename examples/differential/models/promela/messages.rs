@@ -1,8 +1,8 @@
 //! Sends, receives and polls of every form.
 
-use super::{Channel, Maker, Ty, Urgency};
+use super::{Channel, ModelGenerator, Ty, Urgency};
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     /// Returns a channel for a send or a receive at this point.
     fn channel(&mut self, urgency: Urgency) -> Option<Channel> {
         // If there is no channel, a parameter may still have the name of one.
@@ -22,14 +22,14 @@ impl Maker<'_> {
         let fields = self.kinds[channel.kind].clone();
         let sorted = channel.buffered && self.choices.chance(15);
         if sorted {
-            self.used.insert("sorted send");
+            self.constructs.insert("sorted send");
         }
         if channel.variable {
-            self.used.insert("through a chan variable");
+            self.constructs.insert("through a chan variable");
         }
         let mut values = Vec::new();
         for ty in fields {
-            values.push(self.sent(ty));
+            values.push(self.message_value(ty));
         }
         let operator = if sorted { "!!" } else { "!" };
         Some(match values.len() > 1 && self.choices.chance(15) {
@@ -39,13 +39,13 @@ impl Maker<'_> {
     }
 
     /// Returns a value for the field.
-    fn sent(&mut self, ty: Ty) -> String {
+    fn message_value(&mut self, ty: Ty) -> String {
         match ty {
             Ty::Chan => {
                 let first = self.first_kind();
                 self.choices.pick(&first).into()
             }
-            // Computed values stay in the range that any variable holds.
+            // Computed values stay in the range of all types of variables.
             Ty::Byte | Ty::Short | Ty::Int if self.choices.chance(50) => {
                 let value = self.value(Ty::Byte);
                 format!("(({value}) & 3)")
@@ -60,7 +60,7 @@ impl Maker<'_> {
         let arguments = self.arguments(channel.kind, false);
         let operator = match channel.buffered && self.choices.chance(20) {
             true => {
-                self.used.insert("random receive");
+                self.constructs.insert("random receive");
                 "??"
             }
             false => "?",
@@ -68,7 +68,7 @@ impl Maker<'_> {
         let copies = channel.buffered && self.choices.chance(12);
         Some(match copies {
             true => {
-                self.used.insert("copy");
+                self.constructs.insert("copy");
                 format!("{}{operator}<{arguments}>", channel.text)
             }
             false => format!("{}{operator}{arguments}", channel.text),
@@ -77,14 +77,16 @@ impl Maker<'_> {
 
     pub(super) fn poll(&mut self) -> Option<String> {
         let channel = self.channel(Urgency::DStep)?;
-        self.used.insert("poll");
+        self.constructs.insert("poll");
         let arguments = self.arguments(channel.kind, true);
         let operator = if self.choices.chance(20) { "??" } else { "?" };
         Some(format!("{}{operator}[{arguments}]", channel.text))
     }
 
-    /// Returns the patterns and targets of a receive. Each variable is stored once, and no compared variable is
-    /// stored: otherwise SPIN's verifier does not undo the step correctly.
+    /// Returns the patterns and targets of a receive.
+    ///
+    /// Each variable is stored once, and no compared variable is stored. Otherwise SPIN's verifier does not undo the
+    /// step correctly.
     fn arguments(&mut self, kind: usize, poll: bool) -> String {
         let fields = self.kinds[kind].clone();
         let mut taken: Vec<String> = Vec::new();
@@ -102,7 +104,7 @@ impl Maker<'_> {
                     && self.own_channels.iter().any(|it| it.text == "q")
                     && !poll =>
                 {
-                    self.used.insert("chan received");
+                    self.constructs.insert("chan received");
                     match taken.contains(&"q".to_owned()) {
                         true => "_".into(),
                         false => {
@@ -114,7 +116,7 @@ impl Maker<'_> {
                 _ if ty == Ty::Chan => "_".into(),
                 0 | 1 => self.constant(ty),
                 2 => {
-                    self.used.insert("eval");
+                    self.constructs.insert("eval");
                     format!("eval({})", self.place().text)
                 }
                 3 => "_".into(),

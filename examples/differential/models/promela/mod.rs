@@ -1,9 +1,9 @@
 //! Random models in Promela: a few processes that share small variables and channels.
 //!
 //! SPIN should accept the generated models, and they should end. So numbers stay small, indices stay within their
-//! arrays, divisors are constants, and loops inside `atomic` and `d_step` are counted. Constructs that only reach a
-//! difference explained in `docs/reference/languages.md` are omitted: messages into narrower variables, queries about
-//! the length of a rendezvous channel, channel variables without a channel.
+//! arrays, divisors are constants, and loops inside `atomic` and `d_step` are counted. Some constructs always reach a
+//! difference that `docs/reference/languages.md` explains. These are omitted: messages into narrower variables, queries
+//! about the length of a rendezvous channel, channel variables without a channel.
 
 mod declare;
 mod exprs;
@@ -63,7 +63,7 @@ struct Process {
 
 /// The context of a statement.
 #[derive(Clone, Copy)]
-struct Around {
+struct StatementContext {
     /// The nesting depth.
     depth: usize,
     /// The kind of the enclosing atomic sequence, if there is one.
@@ -82,9 +82,9 @@ enum Urgency {
 }
 
 /// Builds one model.
-pub struct Maker<'a> {
+pub struct ModelGenerator<'a> {
     choices: Choices<'a>,
-    used: BTreeSet<&'static str>,
+    constructs: BTreeSet<&'static str>,
     names: Vec<&'static str>,
     fruits: Vec<&'static str>,
     globals: Vec<Place>,
@@ -106,9 +106,9 @@ pub struct Maker<'a> {
 
 /// Builds a model from these numbers. Returns it with its constructs.
 pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
-    let mut maker = Maker {
+    let mut generator = ModelGenerator {
         choices: Choices::new(numbers),
-        used: BTreeSet::new(),
+        constructs: BTreeSet::new(),
         names: Vec::new(),
         fruits: Vec::new(),
         globals: Vec::new(),
@@ -123,11 +123,11 @@ pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
         inner: Vec::new(),
         fresh: 0,
     };
-    let text = maker.model();
-    (text, maker.used)
+    let text = generator.model();
+    (text, generator.constructs)
 }
 
-impl Maker<'_> {
+impl ModelGenerator<'_> {
     fn model(&mut self) -> String {
         let mut text = self.declarations();
         let count = 1 + self.choices.below(3);
@@ -178,7 +178,7 @@ impl Maker<'_> {
         let mut listed = Vec::new();
         for (number, ty) in parameters.into_iter().enumerate() {
             let name = format!("a{number}");
-            listed.push(format!("{} {name}", word(ty)));
+            listed.push(format!("{} {name}", type_name(ty)));
             match ty {
                 Ty::Chan => self.own_channels.push(variable(name)),
                 ty => self.locals.push(Place { text: name, ty }),
@@ -188,11 +188,11 @@ impl Maker<'_> {
         // Priorities and rendezvous cannot be combined.
         let buffered = self.channels.iter().all(|it| it.buffered);
         if active > 0 && buffered && self.choices.chance(6) {
-            self.used.insert("priority");
+            self.constructs.insert("priority");
             text += &format!(" priority {}", 1 + self.choices.below(3));
         }
         if self.choices.chance(4) {
-            self.used.insert("provided");
+            self.constructs.insert("provided");
             text += &format!(" provided ({})", self.global_condition());
         }
         text += " {\n";
@@ -216,14 +216,15 @@ impl Maker<'_> {
         self.processes[at].labels = self.labels.iter().map(|(_, label)| label.clone()).collect();
         let mut text = String::new();
         for number in 0..count {
-            let around = Around { depth: 0, urgency: Urgency::None, in_loop: false, top: number };
+            let context =
+                StatementContext { depth: 0, urgency: Urgency::None, in_loop: false, top: number };
             let label = self.labels.iter().find(|(top, _)| *top == number);
             let label = label.map(|(_, label)| label.clone());
-            let mut statement = self.statement(around);
+            let mut statement = self.statement(context);
             if let Some(label) = label {
-                self.used.insert("label");
+                self.constructs.insert("label");
                 text += &format!("{label}: ");
-                // SPIN has no steps for a cycle of jumps alone.
+                // SPIN has no steps for a cycle of jumps only.
                 if statement.starts_with("goto") {
                     statement = format!("skip; {statement}");
                 }
@@ -238,7 +239,7 @@ impl Maker<'_> {
         self.own_channels.clear();
         self.labels.clear();
         self.inner.clear();
-        self.used.insert("init");
+        self.constructs.insert("init");
         let mut lines = Vec::new();
         for at in 0..self.processes.len() {
             for _ in 0..usize::from(self.processes[at].active == 0) + self.choices.below(2) {
@@ -248,7 +249,12 @@ impl Maker<'_> {
         let alone = self.choices.chance(50);
         let urgency = if alone { Urgency::Atomic } else { Urgency::None };
         if self.choices.chance(40) {
-            lines.push(self.statement(Around { depth: 1, urgency, in_loop: false, top: 0 }));
+            lines.push(self.statement(StatementContext {
+                depth: 1,
+                urgency,
+                in_loop: false,
+                top: 0,
+            }));
         }
         if lines.is_empty() {
             lines.push("skip".into());
@@ -261,7 +267,7 @@ impl Maker<'_> {
 
     /// Returns a never claim that reads global variables.
     fn claim(&mut self) -> String {
-        self.used.insert("never");
+        self.constructs.insert("never");
         self.locals.clear();
         self.own_channels.clear();
         let [one, two, three] = [(); 3].map(|()| self.claim_condition());
@@ -281,7 +287,7 @@ fn variable(text: String) -> Channel {
 }
 
 /// Returns the type in a declaration; the width of an `unsigned` follows the name.
-fn word(ty: Ty) -> &'static str {
+fn type_name(ty: Ty) -> &'static str {
     match ty {
         Ty::Bit => "bit",
         Ty::Bool => "bool",

@@ -1,10 +1,10 @@
 //! The state machine: variables, Init, actions, Next, an invariant and a constraint.
 
-use super::{Kind, Maker, Named, STATES_MAX, VARIABLE_SIZE_MAX};
+use super::{Kind, ModuleGenerator, Named, STATES_MAX, VARIABLE_SIZE_MAX};
 use std::slice::from_ref;
 
-impl Maker<'_> {
-    pub(super) fn machine(&mut self) -> String {
+impl ModuleGenerator<'_> {
+    pub(super) fn state_machine(&mut self) -> String {
         self.scope.clear();
         let mut states = 1;
         for number in 1..=1 + self.choices.below(3) {
@@ -43,13 +43,13 @@ impl Maker<'_> {
         format!("Init =={init}\n{actions}Next =={calls}\nInv == {invariant}\nCon == {constraint}\n")
     }
 
-    /// Returns a predicate of states, TRUE for most models.
+    /// Returns a state predicate, which is TRUE for most models.
     fn check(&mut self, percent: u64, name: &'static str) -> String {
         if !self.choices.chance(percent) {
             return "TRUE".to_owned();
         }
-        self.used.insert(name);
-        // A disjunction, so that it holds in more states.
+        self.constructs.insert(name);
+        // A disjunction holds in more states.
         format!(
             "({} \\/ {})",
             self.expression(&Kind::Boolean, 2),
@@ -85,13 +85,13 @@ impl Maker<'_> {
         for _ in 0..self.choices.below(2) {
             conjuncts.push(self.expression(&Kind::Boolean, 2));
         }
-        let mut left = self.variables.clone();
-        while !left.is_empty() {
-            let variable = left.remove(self.choices.below(left.len()));
+        let mut unassigned = self.variables.clone();
+        while !unassigned.is_empty() {
+            let variable = unassigned.remove(self.choices.below(unassigned.len()));
             conjuncts.push(self.assignment(&variable, 2));
             // Later conjuncts may use the value in the next state.
             if self.choices.chance(40) {
-                self.used.insert("primed value");
+                self.constructs.insert("primed value");
                 let name = format!("{}'", variable.name);
                 self.scope.push(Named { name, kind: variable.kind.clone() });
                 if self.choices.chance(25) {
@@ -114,26 +114,26 @@ impl Maker<'_> {
             }
             1 => format!("UNCHANGED {name}"),
             2 => {
-                self.used.insert("x' \\in S");
+                self.constructs.insert("x' \\in S");
                 let bound = self.bound(kind);
                 let body = self.within(from_ref(&bound), &Kind::Boolean, 1);
                 format!("{name}' \\in {{{} \\in {} : {body}}}", bound.name, kind.domain())
             }
             3 => {
-                self.used.insert("IF of actions");
+                self.constructs.insert("IF of actions");
                 let condition = self.expression(&Kind::Boolean, 1);
                 let (one, other) =
                     (self.assignment(variable, inner), self.assignment(variable, inner));
                 format!("(IF {condition} THEN {one} ELSE {other})")
             }
             4 => {
-                self.used.insert("disjunction of actions");
+                self.constructs.insert("disjunction of actions");
                 let (one, other) =
                     (self.assignment(variable, inner), self.assignment(variable, inner));
                 format!("({one} \\/ {other})")
             }
             5 => {
-                self.used.insert("\\E of actions");
+                self.constructs.insert("\\E of actions");
                 let of = Kind::choose(&mut self.choices, 9);
                 let (bound, set) = (self.bound(&of), self.small_set(&of, 1));
                 self.scope.push(bound.clone());
@@ -142,7 +142,7 @@ impl Maker<'_> {
                 format!("(\\E {} \\in {set} : {body})", bound.name)
             }
             6 => {
-                self.used.insert("LET of actions");
+                self.constructs.insert("LET of actions");
                 let of = Kind::choose(&mut self.choices, 1000);
                 let (value, bound) = (self.expression(&of, 1), self.bound(&of));
                 self.scope.push(bound.clone());
@@ -151,7 +151,7 @@ impl Maker<'_> {
                 format!("(LET {} == {value} IN {body})", bound.name)
             }
             7 => {
-                self.used.insert("\\A of actions");
+                self.constructs.insert("\\A of actions");
                 let of = Kind::choose_scalar(&mut self.choices);
                 let bound = self.bound(&of);
                 let choice = self.assignment(variable, 0);
@@ -164,13 +164,13 @@ impl Maker<'_> {
                 )
             }
             8 => {
-                self.used.insert("assigned twice");
+                self.constructs.insert("assigned twice");
                 let first = self.assignment(variable, inner);
                 let value = self.expression(kind, 1);
                 format!("({first} /\\ {name}' \\in {{{name}, {value}}})")
             }
             _ => {
-                self.used.insert("CASE of actions");
+                self.constructs.insert("CASE of actions");
                 let condition = self.expression(&Kind::Boolean, 1);
                 let (one, other) =
                     (self.assignment(variable, inner), self.assignment(variable, inner));

@@ -1,11 +1,11 @@
-//! Expressions that have any kind of value: names, IF, CASE, LET, CHOOSE, and parts of other values.
+//! Expressions that may have any kind of value: names, IF, CASE, LET, CHOOSE, and parts of other values.
 
-use super::{FIELDS, Kind, MODEL_VALUES, Maker, Named, STRINGS};
+use super::{FIELDS, Kind, MODEL_VALUES, ModuleGenerator, Named, STRINGS};
 
 /// The maximum number of elements of a set that is enumerated.
 const ELEMENTS_MAX: usize = 9;
 
-impl Maker<'_> {
+impl ModuleGenerator<'_> {
     /// Returns an expression of a kind, in parentheses where needed.
     pub(super) fn expression(&mut self, kind: &Kind, depth: u32) -> String {
         if depth == 0 {
@@ -13,9 +13,9 @@ impl Maker<'_> {
         }
         match self.choices.weighted(&[12, 40, 8, 5, 7, 4, 5, 3, 3, 3, 8, 4, 4]) {
             0 => self.leaf(kind),
-            1 => self.own_expression(kind, depth - 1),
+            1 => self.constructed(kind, depth - 1),
             2 => {
-                self.used.insert("IF");
+                self.constructs.insert("IF");
                 let condition = self.expression(&Kind::Boolean, depth - 1);
                 let (one, other) =
                     (self.expression(kind, depth - 1), self.expression(kind, depth - 1));
@@ -74,7 +74,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns fewer literals than a number.
+    /// Returns a list of fewer than `count` literals.
     fn literals(&mut self, kind: &Kind, count: usize) -> String {
         let count = self.choices.below(count);
         (0..count).map(|_| self.literal(kind)).collect::<Vec<_>>().join(", ")
@@ -94,7 +94,7 @@ impl Maker<'_> {
         text
     }
 
-    /// Returns a new name of a kind.
+    /// Returns a new bound name of a kind.
     pub(super) fn bound(&mut self, kind: &Kind) -> Named {
         Named { name: self.fresh("x"), kind: kind.clone() }
     }
@@ -104,11 +104,11 @@ impl Maker<'_> {
         if kind.size() <= ELEMENTS_MAX && self.choices.chance(60) {
             return kind.domain();
         }
-        self.own_expression(&Kind::Set(Box::new(kind.clone())), depth.min(2))
+        self.constructed(&Kind::Set(Box::new(kind.clone())), depth.min(2))
     }
 
     fn case(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("CASE");
+        self.constructs.insert("CASE");
         let arms: Vec<String> = (0..1 + self.choices.below(2))
             .map(|_| {
                 let condition = self.expression(&Kind::Boolean, depth);
@@ -123,7 +123,7 @@ impl Maker<'_> {
     }
 
     fn let_value(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("LET");
+        self.constructs.insert("LET");
         let of = Kind::choose(&mut self.choices, 1000);
         let value = self.expression(&of, depth);
         let name = self.bound(&of);
@@ -132,13 +132,13 @@ impl Maker<'_> {
     }
 
     fn let_operator(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("LET operator");
+        self.constructs.insert("LET operator");
         let (of, name) = (Kind::choose(&mut self.choices, 1000), self.fresh("F"));
         let parameter = self.bound(&of);
         let result = self.within(std::slice::from_ref(&parameter), kind, depth);
         let argument = self.expression(&of, depth);
         if self.choices.chance(30) {
-            self.used.insert("LAMBDA");
+            self.constructs.insert("LAMBDA");
             let (apply, higher) = (self.fresh("A"), self.fresh("G"));
             return format!(
                 "(LET {apply}({higher}(_)) == {higher}({argument}) IN {apply}(LAMBDA {} : {result}))",
@@ -148,11 +148,11 @@ impl Maker<'_> {
         format!("(LET {name}({}) == {result} IN {name}({argument}))", parameter.name)
     }
 
-    /// Returns the value of a function that is defined by LET, perhaps by recursion over numbers.
+    /// Returns the value of a function that LET defines, in some cases by recursion over numbers.
     fn let_function(&mut self, kind: &Kind, depth: u32) -> String {
         let name = self.fresh("f");
         if self.choices.chance(50) {
-            self.used.insert("recursive function");
+            self.constructs.insert("recursive function");
             let (counter, last) = (self.bound(&Kind::Integer), self.choices.between(1, 3));
             let first = self.expression(kind, depth);
             let again = Named { name: format!("{name}[{} - 1]", counter.name), kind: kind.clone() };
@@ -174,7 +174,7 @@ impl Maker<'_> {
     }
 
     fn choose(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("CHOOSE");
+        self.constructs.insert("CHOOSE");
         let set = self.small_set(kind, depth);
         let Named { name, .. } = self.bound(kind);
         let named = Named { name: name.clone(), kind: kind.clone() };
@@ -182,7 +182,7 @@ impl Maker<'_> {
         if self.choices.chance(10) {
             return format!("(CHOOSE {name} \\in {set} : {predicate})");
         }
-        // A predicate that no element satisfies is replaced.
+        // If no element satisfies the predicate, the value is a literal.
         let (other, literal, least) = (self.fresh("x"), self.literal(kind), self.fresh("x"));
         format!(
             "(LET {other} == {{{name} \\in {set} : {predicate}}} IN \
@@ -191,12 +191,12 @@ impl Maker<'_> {
     }
 
     fn applied(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("application");
+        self.constructs.insert("application");
         let from = Kind::choose(&mut self.choices, ELEMENTS_MAX);
         let function = Kind::Function(Box::new(from.clone()), Box::new(kind.clone()));
         let function = self.expression(&function, depth);
         let text = format!("{function}[{}]", self.argument(&from, depth));
-        // TLC ignores EXCEPT where it enters a function as an action. An operand is evaluated.
+        // TLC ignores EXCEPT if it evaluates a function as an action. It evaluates an operand completely.
         match *kind == Kind::Boolean && function.contains("EXCEPT") {
             true => format!("({text} = TRUE)"),
             false => text,
@@ -214,7 +214,7 @@ impl Maker<'_> {
     }
 
     fn part_of_tuple(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("tuple");
+        self.constructs.insert("tuple");
         let other = Kind::choose_scalar(&mut self.choices);
         let index = self.choices.below(2);
         let mut parts = vec![other];
@@ -223,7 +223,7 @@ impl Maker<'_> {
     }
 
     fn part_of_record(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("record");
+        self.constructs.insert("record");
         let index = self.choices.below(2);
         let mut fields = vec![Kind::choose_scalar(&mut self.choices)];
         fields.insert(index, kind.clone());
@@ -231,7 +231,7 @@ impl Maker<'_> {
     }
 
     fn part_of_sequence(&mut self, kind: &Kind, depth: u32) -> String {
-        self.used.insert("sequence");
+        self.constructs.insert("sequence");
         let sequence = Kind::Sequence(Box::new(kind.clone()));
         let one = self.expression(kind, depth);
         let rest = self.expression(&sequence, depth);
@@ -246,9 +246,9 @@ impl Maker<'_> {
         let fitting: Vec<usize> =
             (0..self.operators.len()).filter(|it| self.operators[*it].result == *kind).collect();
         if fitting.is_empty() {
-            return self.own_expression(kind, depth);
+            return self.constructed(kind, depth);
         }
-        self.used.insert("operator");
+        self.constructs.insert("operator");
         let operator = self.operators[fitting[self.choices.below(fitting.len())]].clone();
         let arguments: Vec<String> =
             operator.parameters.iter().map(|it| self.expression(it, depth.min(2))).collect();

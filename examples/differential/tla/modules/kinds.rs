@@ -5,7 +5,7 @@ use super::Choices;
 /// The strings of all models, in the order of their first appearance in each module.
 pub const STRINGS: [&str; 3] = ["b", "a", "c"];
 
-/// The names of record fields, likewise.
+/// The names of record fields, in the order of their first appearance in each module.
 pub const FIELDS: [&str; 3] = ["g", "f", "h"];
 
 /// The model values.

@@ -1,11 +1,11 @@
 //! Expressions of one kind: arithmetic, formulas, sets, functions, sequences, tuples and records.
 
-use super::{FIELDS, Kind, Maker, Named};
+use super::{FIELDS, Kind, ModuleGenerator, Named};
 use std::slice::from_ref;
 
-impl Maker<'_> {
-    /// Returns an expression by an operator that gives values of a kind.
-    pub(super) fn own_expression(&mut self, kind: &Kind, depth: u32) -> String {
+impl ModuleGenerator<'_> {
+    /// Returns an expression whose outermost operator constructs values of a kind.
+    pub(super) fn constructed(&mut self, kind: &Kind, depth: u32) -> String {
         match kind {
             Kind::Integer => self.integer(depth),
             Kind::Boolean => self.formula(depth),
@@ -29,7 +29,7 @@ impl Maker<'_> {
             2 => format!("({} \\div {})", self.expression(&integer, depth), self.divisor(depth)),
             3 => format!("({} % {})", self.expression(&integer, depth), self.divisor(depth)),
             4 => {
-                self.used.insert("Cardinality");
+                self.constructs.insert("Cardinality");
                 let of = Kind::choose(&mut self.choices, 100);
                 format!("Cardinality({})", self.expression(&Kind::Set(Box::new(of)), depth))
             }
@@ -67,7 +67,7 @@ impl Maker<'_> {
                 self.infix(&Kind::Integer, operator, depth)
             }
             2 => {
-                self.used.insert("membership");
+                self.constructs.insert("membership");
                 let kind = Kind::choose(&mut self.choices, 1000);
                 let element = self.expression(&kind, depth);
                 let operator = self.choices.pick(&["\\in", "\\notin"]);
@@ -84,12 +84,12 @@ impl Maker<'_> {
             4 => format!("(~{})", self.expression(&Kind::Boolean, depth)),
             5 => self.quantified(depth),
             6 => {
-                self.used.insert("\\subseteq");
+                self.constructs.insert("\\subseteq");
                 let kind = Kind::Set(Box::new(Kind::choose(&mut self.choices, 100)));
                 self.infix(&kind, "\\subseteq", depth)
             }
             _ => {
-                self.used.insert("junction list");
+                self.constructs.insert("junction list");
                 let bullet = self.choices.pick(&["/\\", "\\/"]);
                 let (one, other) = (
                     self.expression(&Kind::Boolean, depth),
@@ -101,14 +101,14 @@ impl Maker<'_> {
     }
 
     fn quantified(&mut self, depth: u32) -> String {
-        self.used.insert("quantifier");
+        self.constructs.insert("quantifier");
         let quantifier = self.choices.pick(&["\\E", "\\A"]);
         let kind = Kind::choose(&mut self.choices, 27);
         let set = self.small_set(&kind, depth);
         if let Kind::Tuple(parts) = &kind
             && self.choices.chance(50)
         {
-            self.used.insert("pattern");
+            self.constructs.insert("pattern");
             let names: Vec<Named> = parts.iter().map(|it| self.bound(it)).collect();
             let body = self.within(&names, &Kind::Boolean, depth);
             let names: Vec<String> = names.into_iter().map(|it| it.name).collect();
@@ -138,25 +138,25 @@ impl Maker<'_> {
                 self.infix(&kind, operator, depth)
             }
             2 => {
-                self.used.insert("filter");
+                self.constructs.insert("filter");
                 let (set, name) = (self.small_set(of, depth), self.bound(of));
                 let body = self.within(from_ref(&name), &Kind::Boolean, depth);
                 format!("{{{} \\in {set} : {body}}}", name.name)
             }
             3 => {
-                self.used.insert("map");
+                self.constructs.insert("map");
                 let from = Kind::choose(&mut self.choices, 27);
                 let (set, name) = (self.small_set(&from, depth), self.bound(&from));
                 let body = self.within(from_ref(&name), of, depth);
                 format!("{{{body} : {} \\in {set}}}", name.name)
             }
             4 => {
-                self.used.insert("UNION");
+                self.constructs.insert("UNION");
                 let (one, other) = (self.expression(&kind, depth), self.expression(&kind, depth));
                 format!("(UNION {{{one}, {other}}})")
             }
             5 => {
-                self.used.insert("DOMAIN");
+                self.constructs.insert("DOMAIN");
                 let to = Kind::choose_scalar(&mut self.choices);
                 let function = Kind::Function(Box::new(of.clone()), Box::new(to));
                 match of.size() <= 9 {
@@ -166,12 +166,12 @@ impl Maker<'_> {
             }
             6 => match of {
                 Kind::Integer => {
-                    self.used.insert("interval");
+                    self.constructs.insert("interval");
                     let low = self.choices.between(0, 2);
                     format!("({} .. {} % 5)", low - 1, self.expression(of, depth))
                 }
                 Kind::Set(inner) => {
-                    self.used.insert("SUBSET");
+                    self.constructs.insert("SUBSET");
                     let kind = Kind::Set(inner.clone());
                     format!("(SUBSET {})", self.leaf(&kind))
                 }
@@ -186,13 +186,13 @@ impl Maker<'_> {
         let kind = Kind::Function(Box::new(from.clone()), Box::new(to.clone()));
         match self.choices.weighted(&[6, 5, 3, 2]) {
             0 => {
-                self.used.insert("function");
+                self.constructs.insert("function");
                 let name = self.bound(from);
                 let body = self.within(from_ref(&name), to, depth);
                 format!("[{} \\in {} |-> {body}]", name.name, from.domain())
             }
             1 => {
-                self.used.insert("EXCEPT");
+                self.constructs.insert("EXCEPT");
                 let function = self.expression(&kind, depth);
                 let changes: Vec<String> = (0..1 + self.choices.below(2))
                     .map(|_| {
@@ -203,7 +203,7 @@ impl Maker<'_> {
                 format!("[{function} EXCEPT {}]", changes.join(", "))
             }
             2 => {
-                self.used.insert("@@");
+                self.constructs.insert("@@");
                 let (argument, value) = (self.expression(from, depth), self.expression(to, depth));
                 format!("(({argument} :> {value}) @@ {})", self.expression(&kind, depth))
             }
@@ -214,7 +214,7 @@ impl Maker<'_> {
     /// Returns the new value of a part under EXCEPT, which may use the old one.
     fn changed(&mut self, kind: &Kind, depth: u32) -> String {
         let old = Named { name: "@".to_owned(), kind: kind.clone() };
-        // An inner EXCEPT has an `@` of its own.
+        // An inner EXCEPT has its own `@`.
         let outer = std::mem::take(&mut self.scope);
         self.scope = outer.iter().filter(|it| it.name != "@").cloned().collect();
         let text = self.within(from_ref(&old), kind, depth);
@@ -225,7 +225,7 @@ impl Maker<'_> {
     fn tuple(&mut self, parts: &[Kind], depth: u32) -> String {
         let kind = Kind::Tuple(parts.to_vec());
         if self.choices.chance(30) {
-            self.used.insert("EXCEPT of a tuple");
+            self.constructs.insert("EXCEPT of a tuple");
             let (tuple, index) = (self.expression(&kind, depth), self.choices.below(parts.len()));
             let value = self.changed(&parts[index], depth);
             return format!("[{tuple} EXCEPT ![{}] = {value}]", index + 1);
@@ -237,7 +237,7 @@ impl Maker<'_> {
     fn record(&mut self, fields: &[Kind], depth: u32) -> String {
         let kind = Kind::Record(fields.to_vec());
         if self.choices.chance(30) {
-            self.used.insert("EXCEPT of a record");
+            self.constructs.insert("EXCEPT of a record");
             let (record, index) = (self.expression(&kind, depth), self.choices.below(fields.len()));
             let value = self.changed(&fields[index], depth);
             return format!("[{record} EXCEPT !.{} = {value}]", FIELDS[index]);
@@ -278,7 +278,7 @@ impl Maker<'_> {
                 }
             },
             4 => {
-                self.used.insert("SelectSeq");
+                self.constructs.insert("SelectSeq");
                 let (sequence, name) = (self.expression(&kind, depth), self.bound(of));
                 let body = self.within(from_ref(&name), &Kind::Boolean, depth);
                 format!("SelectSeq({sequence}, LAMBDA {} : {body})", name.name)

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn synced_bytes_survive_and_others_may() {
+    fn synced_bytes_survive_power_loss() {
         let mut file = FileState::default();
         file.append(b"durable");
         file.sync();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn each_page_has_an_end_of_its_own() {
+    fn each_unsynced_page_is_lost_independently() {
         let mut file = FileState::default();
         file.append(&[7; 100]);
         file.sync();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_failed_sync_wrote_stays_in_doubt_until_it_is_cut_off() {
+    fn bytes_of_a_failed_sync_stay_doubtful_until_truncated() {
         let mut file = FileState::default();
         file.append(b"durable");
         file.sync();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_may_be_lost_until_it_is_synced() {
+    fn an_unsynced_truncation_may_be_lost() {
         let mut file = FileState::default();
         file.append(b"abcdefgh");
         file.sync();

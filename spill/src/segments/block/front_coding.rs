@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_is_written_and_read() {
+    fn the_documented_example_is_encoded_and_decoded() {
         let keys = b"abcabzap\0";
         let mut raw = Vec::new();
         write_shared(WideShape(3), keys, &mut raw);

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_entries_or_literals_that_are_there() {
+    fn codes_refer_to_existing_entries_or_literals() {
         let many: Vec<u8> = (0..=255).collect();
         assert_eq!(decode(2, &[1, 0, 255, 1], &[2, 4], &[9]), Ok(vec![1, 6, 9, 19, 24]));
         assert_eq!(decode(255, &[254, 255, 0], &many[..255], &[3]), Ok(vec![1, 256, 260, 261]));
