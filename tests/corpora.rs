@@ -7,7 +7,8 @@ mod hostile;
 
 use hostile::support::{Random, is_large};
 use hostile::{
-    TARGETS, Target, codec_bytes, graph, killed_searches, lazy, search, search_until, width_byte,
+    TARGETS, Target, codec_bytes, graph, killed_searches, postponing_graph, search, search_until,
+    width_byte,
 };
 use spill::{BlockEncoder, Disk, FaultDisk, SegmentWriter, block_keys_max};
 use spillway::front::{Options, promela};

@@ -171,9 +171,10 @@ pub fn manifest(input: &[u8]) -> bool {
 
 /// Resumes a search whose manifest is consistent, but may be wrong.
 fn resume(disk: &FaultDisk) {
-    let [graph, lazy] = models();
-    let is_lazy = SavedSearch::load(disk).is_ok_and(|saved| saved.digest == lazy.digest());
-    match search(if is_lazy { &*lazy } else { &*graph }, disk, u64::MAX) {
+    let [graph, postponing] = models();
+    let is_postponing =
+        SavedSearch::load(disk).is_ok_and(|saved| saved.digest == postponing.digest());
+    match search(if is_postponing { &*postponing } else { &*graph }, disk, u64::MAX) {
         Ok(_) => {}
         Err(Error::Io { source, file, .. }) => {
             let missing = source.kind() == ErrorKind::NotFound && FileName::is_key_file(&file);

@@ -180,10 +180,10 @@ fn random_model(random: &mut Random) -> String {
                 _ => String::new(),
             };
             let sync = match random.below(8) {
-                0 => format!("sync c!{{{some}}};"),
-                1 => format!("sync c?{{{some}}};"),
+                0 => format!("sync c!{{{variable}}};"),
+                1 => format!("sync c?{{{variable}}};"),
                 2 => format!("sync r!{{({variable} + {k}) % 3}};"),
-                3 => format!("sync r?{{{some}}};"),
+                3 => format!("sync r?{{{variable}}};"),
                 _ => String::new(),
             };
             let effect = match random.below(5) {

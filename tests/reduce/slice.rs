@@ -6,7 +6,7 @@
 use crate::support::error_message::ErrorMessage;
 use crate::support::lockstep::{choose, load};
 use crate::support::memory::memory_beside_tests;
-use crate::support::reductions::state_counts as both_of;
+use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, for_checks};
 use crate::support::{Random, is_large};
 use spillway::Check;

@@ -10,7 +10,7 @@ mod token_game;
 use crate::merge::assert_counterexamples_replay;
 use crate::support::error_message::ErrorMessage;
 use crate::support::memory::memory_beside_tests;
-use crate::support::reductions::state_counts as both_of;
+use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, for_checks, partial_order_plan};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;

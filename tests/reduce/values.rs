@@ -155,9 +155,9 @@ fn random_model(random: &mut Random) -> String {
             };
             let sync = match random.below(8) {
                 0 => format!("sync c!{{{}}};", if k < 2 { target.into() } else { k.to_string() }),
-                1 => format!("sync c?{{{some}}};"),
+                1 => format!("sync c?{{{target}}};"),
                 2 => format!("sync r!{{{k}}};"),
-                3 => format!("sync r?{{{some}}};"),
+                3 => format!("sync r?{{{target}}};"),
                 _ => String::new(),
             };
             let effect = match random.below(9) {

@@ -1,6 +1,6 @@
 //! `watch` during a search: once, on a terminal, and as a page.
 
-use super::{PATIENCE, killed, resize, terminal, wait_until};
+use super::{PATIENCE, kill_search, resize, terminal, wait_until};
 use crate::Bench;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -125,8 +125,8 @@ impl ModelGenerator<'_> {
             // Each state has an outgoing transition.
             let from = if number < size { number } else { self.choices.below(size) };
             let to = self.choices.below(size);
-            let transition_body = self.transition_body();
-            lines.push(format!("    s{from} -> s{to} {{{inside} }}"));
+            let body = self.transition_body();
+            lines.push(format!("    s{from} -> s{to} {{{body} }}"));
         }
         text + "trans\n" + &lines.join(",\n") + ";\n}\n"
     }

@@ -1,6 +1,6 @@
 //! The state machine: variables, Init, actions, Next, an invariant and a constraint.
 
-use super::{Kind, ModuleGenerator, Named, STATES_MAX, VARIABLE_SIZE_MAX};
+use super::{Kind, ModuleGenerator, NamedValue, STATES_MAX, VARIABLE_SIZE_MAX};
 use std::slice::from_ref;
 
 impl ModuleGenerator<'_> {
@@ -13,7 +13,7 @@ impl ModuleGenerator<'_> {
                 kind = Kind::Boolean;
             }
             states *= kind.size();
-            self.variables.push(Named { name: format!("v{number}"), kind });
+            self.variables.push(NamedValue { name: format!("v{number}"), kind });
         }
         let init = self.init();
         let mut actions = String::new();
@@ -60,7 +60,7 @@ impl ModuleGenerator<'_> {
     fn init(&mut self) -> String {
         let mut text = String::new();
         for variable in self.variables.clone() {
-            let Named { name, kind } = &variable;
+            let NamedValue { name, kind } = &variable;
             let assigned = match self.choices.weighted(&[2, 4, 2]) {
                 0 => {
                     let value = self.expression(kind, 1);
@@ -93,7 +93,7 @@ impl ModuleGenerator<'_> {
             if self.choices.chance(40) {
                 self.constructs.insert("primed value");
                 let name = format!("{}'", variable.name);
-                self.scope.push(Named { name, kind: variable.kind.clone() });
+                self.scope.push(NamedValue { name, kind: variable.kind.clone() });
                 if self.choices.chance(25) {
                     conjuncts.push(self.expression(&Kind::Boolean, 1));
                 }
@@ -103,8 +103,8 @@ impl ModuleGenerator<'_> {
     }
 
     /// Returns a formula that determines the next value of a variable.
-    fn assignment(&mut self, variable: &Named, depth: u32) -> String {
-        let Named { name, kind } = variable;
+    fn assignment(&mut self, variable: &NamedValue, depth: u32) -> String {
+        let NamedValue { name, kind } = variable;
         let inner = depth.saturating_sub(1);
         let weights: &[u32] = if depth == 0 { &[5, 1] } else { &[5, 1, 5, 2, 3, 3, 2, 1, 2, 1] };
         match self.choices.weighted(weights) {

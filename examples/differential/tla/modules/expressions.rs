@@ -1,6 +1,6 @@
 //! Expressions that may have any kind of value: names, IF, CASE, LET, CHOOSE, and parts of other values.
 
-use super::{FIELDS, Kind, MODEL_VALUES, ModuleGenerator, Named, STRINGS};
+use super::{FIELDS, Kind, MODEL_VALUES, ModuleGenerator, NamedValue, STRINGS};
 
 /// The maximum number of elements of a set that is enumerated.
 const ELEMENTS_MAX: usize = 9;
@@ -86,7 +86,7 @@ impl ModuleGenerator<'_> {
     }
 
     /// Returns an expression that may use further names.
-    pub(super) fn within(&mut self, names: &[Named], kind: &Kind, depth: u32) -> String {
+    pub(super) fn within(&mut self, names: &[NamedValue], kind: &Kind, depth: u32) -> String {
         let outer = self.scope.len();
         self.scope.extend_from_slice(names);
         let text = self.expression(kind, depth);
@@ -95,8 +95,8 @@ impl ModuleGenerator<'_> {
     }
 
     /// Returns a new bound name of a kind.
-    pub(super) fn bound(&mut self, kind: &Kind) -> Named {
-        Named { name: self.fresh("x"), kind: kind.clone() }
+    pub(super) fn bound(&mut self, kind: &Kind) -> NamedValue {
+        NamedValue { name: self.fresh("x"), kind: kind.clone() }
     }
 
     /// Returns a set of few elements of a kind: its domain if that is small.
@@ -155,7 +155,8 @@ impl ModuleGenerator<'_> {
             self.constructs.insert("recursive function");
             let (counter, last) = (self.bound(&Kind::Integer), self.choices.between(1, 3));
             let first = self.expression(kind, depth);
-            let again = Named { name: format!("{name}[{} - 1]", counter.name), kind: kind.clone() };
+            let again =
+                NamedValue { name: format!("{name}[{} - 1]", counter.name), kind: kind.clone() };
             let step = self.within(&[counter.clone(), again], kind, depth);
             return format!(
                 "(LET {name}[{0} \\in 0 .. {last}] == IF {0} = 0 THEN {first} ELSE {step} IN {name}[{last}])",
@@ -176,8 +177,8 @@ impl ModuleGenerator<'_> {
     fn choose(&mut self, kind: &Kind, depth: u32) -> String {
         self.constructs.insert("CHOOSE");
         let set = self.small_set(kind, depth);
-        let Named { name, .. } = self.bound(kind);
-        let named = Named { name: name.clone(), kind: kind.clone() };
+        let NamedValue { name, .. } = self.bound(kind);
+        let named = NamedValue { name: name.clone(), kind: kind.clone() };
         let predicate = self.within(&[named], &Kind::Boolean, depth);
         if self.choices.chance(10) {
             return format!("(CHOOSE {name} \\in {set} : {predicate})");

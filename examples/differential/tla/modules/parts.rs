@@ -1,6 +1,6 @@
 //! Expressions of one kind: arithmetic, formulas, sets, functions, sequences, tuples and records.
 
-use super::{FIELDS, Kind, ModuleGenerator, Named};
+use super::{FIELDS, Kind, ModuleGenerator, NamedValue};
 use std::slice::from_ref;
 
 impl ModuleGenerator<'_> {
@@ -109,7 +109,7 @@ impl ModuleGenerator<'_> {
             && self.choices.chance(50)
         {
             self.constructs.insert("pattern");
-            let names: Vec<Named> = parts.iter().map(|it| self.bound(it)).collect();
+            let names: Vec<NamedValue> = parts.iter().map(|it| self.bound(it)).collect();
             let body = self.within(&names, &Kind::Boolean, depth);
             let names: Vec<String> = names.into_iter().map(|it| it.name).collect();
             return format!("({quantifier} <<{}>> \\in {set} : {body})", names.join(", "));
@@ -213,7 +213,7 @@ impl ModuleGenerator<'_> {
 
     /// Returns the new value of a part under EXCEPT, which may use the old one.
     fn changed(&mut self, kind: &Kind, depth: u32) -> String {
-        let old = Named { name: "@".to_owned(), kind: kind.clone() };
+        let old = NamedValue { name: "@".to_owned(), kind: kind.clone() };
         // An inner EXCEPT has its own `@`.
         let outer = std::mem::take(&mut self.scope);
         self.scope = outer.iter().filter(|it| it.name != "@").cloned().collect();
