@@ -25,7 +25,7 @@ from .machines import STORE
 pytestmark = pytest.mark.ray
 
 RAY = str(Path(sys.executable).parent / "ray")
-DOCS = (HERE.parent.parent / "docs" / "cluster.md").read_text()
+DOCS = (HERE.parent.parent / "docs" / "how-to" / "cluster.md").read_text()
 PORT = 6379
 
 # What a machine of a test has beside what is documented: it is one of several that are this one.
