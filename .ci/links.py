@@ -1,4 +1,4 @@
-"""Checks the links of a rendered book: every page, file and heading that a link names is there."""
+"""Checks the links of a rendered book: the page, file and heading of each link exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """The links of a page, each with its line, and the names to which links may lead."""
+    """The links of a page, each with its line, and the targets within the page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -26,11 +26,11 @@ class Page(HTMLParser):
 
 
 def broken(book: Path) -> list[str]:
-    """Returns a line for each link within the book that leads nowhere."""
+    """Returns a line for each broken link within the book."""
     pages = {path: Page(path) for path in sorted(book.rglob("*.html"))}
     found = []
     for path, page in pages.items():
-        # These two are written for another place, or contain other pages.
+        # The first is for any folder of the site, and the second contains all other pages.
         if path.name in ("404.html", "print.html"):
             continue
         for line, link in page.links:
@@ -51,7 +51,7 @@ def broken(book: Path) -> list[str]:
 def main() -> int:
     book = Path(sys.argv[1]).resolve()
     found = broken(book)
-    print("\n".join(found) if found else f"links: all lead somewhere in {sys.argv[1]}")
+    print("\n".join(found) if found else f"links: all targets exist in {sys.argv[1]}")
     return 1 if found else 0
 
 

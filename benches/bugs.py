@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""How soon bugs are found: seeded bugs in our own models, or the violated models of a folder.
+"""Measures the time until bugs are found: seeded bugs in models of this repository, or violated models of a folder.
 
     benches/bugs.py --spillway target/release/spillway [--seconds S] [--repeat N] [--json FILE]
     benches/bugs.py --spillway target/release/spillway --corpus FOLDER [--seconds S] [--json FILE]
 
-Without `--corpus`, `check` and `hunt` look for each bug of the table below `--repeat` times, each time at most `--seconds`.
-Prints a table in Markdown: the length of the counterexample, the states of `check`, the transitions of the walks of `hunt`,
+Without `--corpus`, `check` and `hunt` search for each bug of the table below `--repeat` times, for at most `--seconds` each
+time. Prints a table in Markdown: the length of the counterexample, the states of `check`, the transitions of the walks of `hunt`,
 and the median of the seconds of the whole process.
 
-With `--corpus`, the folder has the folders promela, dve and murphi, each with models and a `reference.tsv`. The models that
-their table says are violated count. `check`, `hunt` and, for Promela, SPIN's default (`spin -a`, a compiler with -O2, `pan
--m1000000`) look for the first violation. `pan` is the time of that process alone, `spin` that of all three. A search without
-a result counts as `--seconds`. Prints the medians, and the median and the largest ratio of two searches.
+With `--corpus`, the folder has the folders promela, dve and murphi, each with models and a `reference.tsv`. Only the models
+that are violated according to this table count. `check`, `hunt` and, for Promela, SPIN's default (`spin -a`, a compiler with -O2, `pan
+-m1000000`) search for the first violation. `pan` is the time of that process alone, `spin` that of all three. A search
+without a result counts as `--seconds`. Prints the medians, and the median and the largest ratio of two searches.
 """
 
 import argparse
@@ -25,8 +25,8 @@ import sys
 import tempfile
 import time
 
-# Kind, model, constants, further flags. Deep: a shortest counterexample of at least 20 steps. Rare: few of many states lead
-# to the violation. Liveness: a violating run with a cycle.
+# Kind, model, constants, further flags. Deep: the shortest counterexample has at least 20 steps. Rare: the violation is
+# reachable from few of many states. Liveness: a violating run with a cycle.
 BUGS = [
     ("deep", "dve/hanoi.dve", "SOLVE=1 N=10", ""),
     ("deep", "dve/dependent_lines.dve", "", ""),
@@ -62,7 +62,7 @@ BUGS = [
 
 
 def measured(command, seconds, cwd=None):
-    """The seconds of a command, its exit code, and its output. The code is None if the time was over."""
+    """Returns the seconds of a command, its exit code, and its output. The code is None after a timeout."""
     begin = time.monotonic()
     process = subprocess.Popen(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True, errors="replace"
@@ -77,7 +77,7 @@ def measured(command, seconds, cwd=None):
 
 
 def told(output):
-    """The JSON object of an output. Empty if there is none."""
+    """Returns the JSON object of an output; an empty one if there is none."""
     at = output.find("{")
     try:
         return json.JSONDecoder().raw_decode(output[at:])[0] if at >= 0 else {}
@@ -86,7 +86,7 @@ def told(output):
 
 
 def flags_of(bug):
-    """The arguments of a bug: the model, its constants, and what is checked."""
+    """Returns the arguments for a bug: the model, its constants, and the checked properties."""
     _, model, constants, further = bug
     defines = [flag for it in constants.split() for flag in ("-D", it)]
     words = further.replace("' ", "'").split("'")
@@ -94,7 +94,7 @@ def flags_of(bug):
 
 
 def depth_of(shown):
-    """The length of a counterexample: of the shortest violation, or of the stem and the cycle."""
+    """Returns the length of a counterexample: that of the shortest violation, or of stem and cycle."""
     found = shown.get("violations") or shown.get("hunts", [{}])
     depth = found[0].get("depth") if found and "depth" in found[0] else None
     counterexample = shown.get("counterexample") or (shown.get("hunts") or [{}])[0].get("counterexample") or {}
@@ -103,7 +103,7 @@ def depth_of(shown):
 
 
 def search(asked, command, bug, seed):
-    """One search: seconds, whether it found the bug, its work and the length of the counterexample."""
+    """Runs one search: seconds, whether it found the bug, its work, the length of the counterexample."""
     line = [asked.spillway, command, *flags_of(bug), "--json"]
     if command == "hunt":
         line += ["--seed", str(seed), "--max-time", f"{asked.seconds}s"]
@@ -117,10 +117,10 @@ def search(asked, command, bug, seed):
 
 
 def row_of(asked, bug):
-    """What the repetitions of both commands come to."""
+    """Returns a row of the table: the medians of the repetitions of both commands."""
     row = {"kind": bug[0], "model": bug[1], "constants": bug[2], "property": bug[3]}
     for command in ("check", "hunt"):
-        # Each repetition of a hunt has another seed.
+        # Each repetition of a hunt has its own seed.
         runs = [search(asked, command, bug, seed) for seed in range(1, asked.repeat + 1)]
         runs.sort(key=lambda it: it["seconds"])
         median = dict(runs[len(runs) // 2])
@@ -152,7 +152,7 @@ def seeded(asked):
 
 
 def references(folder, language):
-    """The models of a folder, each with whether its table says that it is violated."""
+    """Yields the models of a folder, each with whether its table marks it as violated."""
     with open(os.path.join(folder, language, "reference.tsv"), encoding="utf-8") as table:
         for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
             errors = row.get("errors") or row.get("deadlock_states") or ""
@@ -162,7 +162,7 @@ def references(folder, language):
 
 
 def spin(path, seconds):
-    """SPIN's default on a model: the seconds of all processes, and of `pan` alone. None if SPIN does not read it."""
+    """Runs SPIN's default on a model: the seconds of all processes, and of `pan`. None if SPIN rejects the model."""
     with tempfile.TemporaryDirectory() as work:
         begin, source = time.monotonic(), os.path.abspath(path)
         left = lambda: max(0.1, seconds - (time.monotonic() - begin))
@@ -202,7 +202,7 @@ def first_violations(asked):
 
 
 def compared(rows, one, other, seconds):
-    """The ratios of two searches, where either found something."""
+    """Prints the ratios of two searches, for models where at least one found a violation."""
     both = [(it[one], it[other]) for it in rows if it.get(one) is not None and it.get(other) is not None]
     both = [it for it in both if min(it) < seconds]
     if not both:

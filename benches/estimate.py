@@ -31,7 +31,7 @@ def record_search(spillway, records, model):
                 [spillway, "check", model, "--dir", dir, "--max-time", "10min", *FLAGS], capture_output=True
             )
             if output.returncode not in (0, 1):
-                print(f"{model}: left out: {output.stderr.decode().strip()[-200:]}", file=sys.stderr)
+                print(f"{model}: omitted: {output.stderr.decode().strip()[-200:]}", file=sys.stderr)
                 return None
             os.makedirs(place)
             for name in ["job", "events.jsonl"]:
@@ -42,7 +42,7 @@ def record_search(spillway, records, model):
 
 
 def events_until(events, seconds):
-    """Returns the events that were record_search after this number of seconds, and the last sample."""
+    """Returns the events that were recorded up to this number of seconds, and the last sample."""
     kept, length = [], 0
     for event in events:
         if event["event"] == "progress" and event["seconds"] > seconds:
@@ -123,7 +123,7 @@ def main():
             if found and found["states"] > math.log(4):
                 times = math.exp(found["states"])
                 print(f"{model} at {fraction:.0%}: {times:.1f} times off", file=sys.stderr)
-    print("| at | searches | cannot tell | states: median | 90 % | worst | time: median | 90 % | worst | within the band |")
+    print("| at | searches | no estimate | states: median | 90 % | worst | time: median | 90 % | worst | within the band |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for fraction, found in all_found.items():
         print(row(fraction, found))

@@ -6,7 +6,7 @@
 FAMILIES lists models of `models/promela` with the sizes that are checked. Both tools run with their defaults and one
 thread: `spillway check MODEL`, and `pan` of `spin -a` and `gcc -O2`. Compilation of `pan` is not counted. The CPU time
 is the least of `--repeat` runs, in seconds, with the system's part. The runs of both tools alternate. A run that takes
-more than `--seconds` of CPU time is stopped and its row says so.
+more than `--seconds` of CPU time is stopped, and its row shows this.
 
 Prints a table in Markdown. Needs SPIN 6.5 and a C compiler.
 """

@@ -162,8 +162,8 @@ def main():
     parser.add_argument("--most", type=int, default=3_000_000)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=120)
-    parser.add_argument("--only", default="", help="models whose name has this in it")
-    parser.add_argument("--plot", metavar="FILE", help="where to draw the shares")
+    parser.add_argument("--only", default="", help="models whose name contains this")
+    parser.add_argument("--plot", metavar="FILE", help="the file for the plot of the shares")
     parser.add_argument("folders", nargs="+")
     args = parser.parse_args()
 

@@ -131,7 +131,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--of", type=set_names, default=",".join(SETS), help="which of both sets")
     parser.add_argument("--threads")
-    parser.add_argument("--scratch", help="where the search directories are made")
+    parser.add_argument("--scratch", help="the folder for the search directories")
     args = parser.parse_args()
     over, worst = 0, {}
     with tempfile.TemporaryDirectory() as scratch:

@@ -151,9 +151,9 @@ def compare_whole(program, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--spillway", default="target/release/spillway")
-    parser.add_argument("--depth", type=int, default=20_000_000, help="of SPIN's search")
-    parser.add_argument("--plain", action="store_true", help="leave -DCOLLAPSE and -DMA out")
-    parser.add_argument("--reduced", metavar="LIST", help="both reduce; Spillway by these")
+    parser.add_argument("--depth", type=int, default=20_000_000, help="the maximum depth of SPIN's search")
+    parser.add_argument("--plain", action="store_true", help="omit -DCOLLAPSE and -DMA")
+    parser.add_argument("--reduced", metavar="LIST", help="enable reductions in both tools; these in Spillway")
     parser.add_argument("models", nargs="+")
     args = parser.parse_args()
     program = os.path.abspath(args.spillway)

@@ -1,9 +1,9 @@
-"""A run in a process of its own, which may be lost.
+"""A run in a separate process, which may be lost.
 
-Ray's library ends the process that uses it, with exit code 1, where its cluster does not answer
-any more; no exception is raised. Exit code 1 means "violated". So a process that does not use Ray
-starts the one that does, and believes only what that one sends at its end. Where it sends nothing,
-the run is begun again as `resume`, some times.
+If its cluster no longer answers, Ray's library ends the process that uses it with exit code 1,
+without an exception. Exit code 1 means "violated". So a process that does not use Ray starts the
+process that does, and trusts only the result that this process sends at its end. If it sends none,
+the run is repeated as `resume`, a limited number of times.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .progress import Progress
 from .runner import how_it_ended
 from .stop import Stop
 
-# A run that was lost after so many seconds has not failed because of what it began with.
+# A run that was lost after this time did not fail because of its initial conditions.
 CALM_SECONDS = 600.0
 
-# The first signal asks for a clean end and the second for one at once; this one does not ask.
+# The first signal requests a clean end, and the second an immediate one. This one kills.
 SIGNALS_OF_PATIENCE = 3
 
-# The number of the call of `prctl` that names the signal for when the parent is gone.
+# The option of `prctl` that sets the signal for the end of the parent.
 PR_SET_PDEATHSIG = 1
 
 
@@ -41,22 +41,22 @@ class Ended:
 
     code: int
     report: bytes = b""
-    # What is to be said on standard error, if anything.
+    # The message for standard error, if any.
     message: str = ""
-    # Whether the cluster could not be reached, or does not answer any more.
+    # Whether the cluster could not be reached, or no longer answers.
     is_cluster_away: bool = False
     # Whether the cluster answered before.
     was_reached: bool = False
 
 
-# A run: whether it goes on with a search that was begun, and how it ends.
+# A run. The argument tells whether it resumes a search. Returns how the run ended.
 Run = Callable[[bool], Ended]
 
 
 def run_apart(
     run: Run, goes_on: bool, is_begun: Callable[[], bool], stop: Stop, patience: Patience
 ) -> Ended:
-    """Does a run in another process, and once more where that process or the cluster is lost."""
+    """Does a run in another process, and repeats it if that process or the cluster is lost."""
     progress = Progress()
     losses = 0
     while True:
@@ -78,7 +78,7 @@ def run_apart(
 
 
 def run_once(run: Run, goes_on: bool, stop: Stop) -> Ended:
-    """Does a run in another process. Signals that this one gets are passed on to it."""
+    """Does a run in another process. Forwards the signals of this process to it."""
     reading, writing = os.pipe()
     parent = os.getpid()
     sys.stderr.flush()
@@ -97,11 +97,11 @@ def run_once(run: Run, goes_on: bool, stop: Stop) -> Ended:
                     break
                 said += more
             elif status is not None:
-                # Processes that the child has left behind may have the pipe open.
+                # Descendants of the child may still have the pipe open.
                 break
             if stop.asked > passed:
                 passed += 1
-                # Ray's library may wait for a cluster without looking at signals.
+                # Ray's library may wait for a cluster and ignore signals.
                 number = signal.SIGTERM if passed < SIGNALS_OF_PATIENCE else signal.SIGKILL
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, number)
@@ -113,24 +113,24 @@ def run_once(run: Run, goes_on: bool, stop: Stop) -> Ended:
 
 
 def wait_for(child: int, how: int) -> int | None:
-    """How a process ended, if it did."""
+    """Returns the status of a process that ended, or None."""
     try:
         gone, status = os.waitpid(child, how)
     except ChildProcessError:
-        # The system does not keep it where this process was begun to ignore its children.
+        # The system does not keep the status if this process ignores its children.
         return 0
     return status if gone else None
 
 
 def be_child(run: Run, goes_on: bool, parent: int, writing: int) -> NoReturn:
-    """Does a run, sends how it ended, and ends this process."""
+    """Does a run, sends its result, and ends this process."""
     try:
-        # Ctrl-C in a terminal is for the parent alone, which passes it on.
+        # Ctrl-C in a terminal reaches only the parent, which forwards it.
         os.setsid()
         with contextlib.suppress(Exception):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == parent:
-            # The report is the parent's to print. Whatever Ray prints there is no part of it.
+            # The parent prints the report. The output of Ray is no part of the report.
             os.dup2(2, 1)
             ended = run(goes_on)
             head = {
@@ -147,7 +147,7 @@ def be_child(run: Run, goes_on: bool, parent: int, writing: int) -> NoReturn:
 
 
 def read_ended(said: bytes, code: int) -> Ended:
-    """What a run has sent. One that has not sent all of it is lost, whatever its exit code."""
+    """Reads the result that a run has sent. An incomplete result means that the run is lost."""
     line, _, report = said.partition(b"\n")
     with contextlib.suppress(ValueError, KeyError, TypeError):
         head = json.loads(line)

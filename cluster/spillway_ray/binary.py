@@ -1,7 +1,8 @@
-"""The binary `spillway`: how it is called, and what it answers.
+"""The binary `spillway`: its commands and answers.
 
-A server, `task serve`, answers each request about tasks by a line of JSON; a sitting, `check` or
-`resume`, by a report that is kept as it is, since the last one is the run's.
+A server, `task serve`, answers each request about tasks with a line of JSON. A session, `check` or
+`resume`, prints a report, which is kept unchanged: the report of the last session is that of the
+run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .storage import Storage
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done next, as `task plan` says it."""
+    """The next part of the search, as `task plan` prints it."""
 
     phase: str
     level: int
@@ -40,24 +41,25 @@ class Plan:
 
     @property
     def is_of_tasks(self) -> bool:
-        """Whether it is done by tasks, not by one process."""
+        """Whether tasks do it, and not one process."""
         return self.id != ""
 
 
-# The code of a sitting that said nothing. The codes of those that a signal ended are negative, too.
+# The code of a session without a report. The code of a session that a signal ended is negative,
+# too.
 NO_RESULT = -1
 
 
 @dataclass(frozen=True)
 class Sitting:
-    """What became of a process that searched by itself."""
+    """The result of a session: one process that searched by itself."""
 
     code: int
     report: bytes
 
 
 def read_plan(found: dict[str, Any]) -> Plan:
-    """A plan, of what `task plan` printed."""
+    """Reads a plan from the output of `task plan`."""
     try:
         phase = str(found["phase"])
         by_tasks = phase not in ("search", "done")
@@ -73,26 +75,26 @@ def read_plan(found: dict[str, Any]) -> Plan:
             max_states=None if limit is None else int(limit),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise Failure(f"`spillway task plan` answers {found}, which is no plan") from error
+        raise Failure(f"`spillway task plan` answers {found}, which is not a plan") from error
 
 
 def refuse_absent(path: str) -> None:
-    """Fails if nothing can be called so here."""
+    """Fails if this machine has no such command."""
     if shutil.which(path) is None:
-        raise Failure(f"there is no command `{path}`; `--spillway PATH` says where it is")
+        raise Failure(f"there is no command `{path}`; `--spillway PATH` names the binary")
 
 
 class Binary:
-    """A binary, for one search directory."""
+    """The binary, for one search directory."""
 
     def __init__(self, path: str, folder: str, stop: Stop, storage: Storage | None = None) -> None:
-        # A path is the same on all machines; a name is looked for on each.
+        # A path is the same on all machines. Each machine searches its PATH for a name.
         self.path = os.path.abspath(path) if os.sep in path else path
         self.folder = folder
-        # Where the search lies, if the folder is only that of sittings.
+        # The object store of the search, if the folder is only a copy for sessions.
         self.storage = storage
         self.stop = stop
-        # What plans and commits, while it is needed.
+        # The server that plans and commits, while it is needed.
         self._server: worker.Server | None = None
         refuse_absent(self.path)
         self.version = self._version()
@@ -104,7 +106,7 @@ class Binary:
         return str(told["out"]).strip()
 
     def fit(self) -> tuple[str, str, str, str]:
-        """What `worker.unfit` compares a machine with."""
+        """The values with which `worker.unfit` compares a machine."""
         if self.storage is not None:
             return self.path, self.version, self.storage.url, self.storage.job()
         try:
@@ -114,39 +116,39 @@ class Binary:
         return self.path, self.version, self.folder, job
 
     def has_search(self) -> bool:
-        """Whether a search was begun in the folder."""
+        """Whether the folder contains a search."""
         return os.path.lexists(os.path.join(self.folder, "job"))
 
     def take_over(self) -> None:
-        """Takes a search that lies in the folder alone to where it is to lie."""
+        """Copies a search that is only in the folder to its object store."""
         if self.storage is not None:
             self.storage.take_over(self.is_running)
 
     def server(self, *flags: str) -> worker.Command:
-        """What does what it is asked, wherever that is."""
+        """The command that starts a server for requests, on any machine."""
         at = self.storage
         place, limit = (self.folder, 0) if at is None else (at.url, at.limit)
         return [self.path, "task", "serve", place, *flags], limit
 
     @staticmethod
     def task(plan: Plan, task: int) -> str:
-        """What a server is asked that does one task."""
+        """The request to a server to do one task."""
         return f"run --plan {plan.id} --task {task}"
 
     def plan(self, tasks: int, thin: int | None) -> Plan:
-        """What is to be done next, by about so many tasks."""
+        """Returns the next plan, with about this number of tasks."""
         more = "" if thin is None else f" --thin {thin}"
         return read_plan(self._ask(f"plan --tasks {tasks}{more}"))
 
     def commit(self, plan: Plan) -> dict[str, Any]:
-        """Makes what tasks did the state of the search."""
+        """Commits the results of the tasks of a plan."""
         return self._ask(f"commit --plan {plan.id}")
 
     def _ask(self, request: str) -> dict[str, Any]:
         if self._server is None or not self._server.is_up:
             self.close()
             self._server = worker.Server(self.server())
-        # It is killed where somebody asks for an end, which is safe at any instant.
+        # A request to stop kills the server, which is safe at any time.
         told = self._server.ask(request, stopped=lambda: self.stop.asked > 0)
         lost = worker.is_lost(told)
         if told["code"] == 0 and not lost:
@@ -162,13 +164,13 @@ class Binary:
         )
 
     def close(self) -> None:
-        """Lets go of what answers requests."""
+        """Closes the server."""
         if self._server is not None:
             self._server.close()
             self._server = None
 
     def is_running(self) -> bool:
-        """Whether some process searches in the directory now."""
+        """Whether a process searches in the directory now."""
         told = worker.run([self.path, "status", self.folder, "--json"], timeout=60)
         try:
             return told["code"] == 0 and bool(json.loads(told["out"])["running"])
@@ -176,10 +178,9 @@ class Binary:
             return False
 
     def sit(self, argv: list[str]) -> Sitting:
-        """One process searches. What it says of its progress is passed on, its report is kept.
+        """Runs a session. Its progress is passed on, and its report is kept.
 
-        It is asked to stop where somebody asks for that, and where this process is gone; it then
-        writes a checkpoint.
+        A request to stop, and the end of this process, stop the session at a checkpoint.
         """
         with contextlib.nullcontext() if self.storage is None else self.storage.sitting():
             return self._sat(argv)
@@ -211,9 +212,9 @@ class Binary:
 
 
 def read_sitting(code: int, report: bytes) -> Sitting:
-    """What became of a process that searched. A verdict has a report.
+    """The result of a process that searched. A verdict has a report.
 
-    What wraps the process may end with the code of a verdict, too, where it cannot begin.
+    The wrapper of the process may also end with the code of a verdict, if it cannot start it.
     """
     if code in (VERIFIED, VIOLATED) and not report.strip():
         print(f"note: the search ended with exit code {code} without a result", file=sys.stderr)
@@ -222,7 +223,7 @@ def read_sitting(code: int, report: bytes) -> Sitting:
 
 
 def pass_on(source: IO[bytes]) -> None:
-    """Passes on, line by line, what a sitting says, but that it stops: the run goes on."""
+    """Passes on the lines of a session, except the one that it stopped: the run continues."""
     with source:
         for line in source:
             if not line.startswith(b"stopped at a checkpoint"):

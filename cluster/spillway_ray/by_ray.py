@@ -1,8 +1,8 @@
-"""Tasks run by Ray, on whatever machines its cluster has at the moment.
+"""Tasks run by Ray, on the current machines of its cluster.
 
-Ray finds room for tasks and tells which were lost with their worker or machine. They are given to
-it once: that they are done again is up to the phase, which counts it, waits and gives up for all
-runners alike.
+Ray schedules tasks, and reports those that were lost with their worker or machine. Each task is
+submitted once. The phase repeats lost tasks: it counts, waits and gives up in the same way for all
+runners.
 """
 
 from __future__ import annotations
@@ -28,47 +28,47 @@ from .failure import STOPPED, Failure, Lost, Unreachable
 from .objects import first_line
 from .runner import Order, Outcome, outcome, too_small
 
-# Workers get the functions themselves, and need not have this package.
+# Workers receive the functions by value, and do not need this package.
 for it in (worker, objects):
     cloudpickle.register_pickle_by_value(it)  # type: ignore[no-untyped-call]
 
-# How long a machine may take to say whether it is fit; one that takes longer says it with its first
+# The time in which a machine reports whether it is fit. A slower one reports it with its first
 # task.
 FIT_SECONDS = 30
 
-# How long a cluster may take to answer at its address; Ray itself tries for minutes.
+# The time in which a cluster must answer at its address. Ray itself tries for minutes.
 ANSWER_SECONDS = 10
 
-# What a run does without: a page for browsers, and the passing on of what workers print, which is
-# nothing. They take a tenth of the processor time that Ray itself takes.
+# A run uses neither Ray's dashboard nor the output of workers, which print nothing. Both would take
+# a tenth of Ray's own processor time.
 QUIET: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False}
 
-# What Ray says, to standard error or by an exception, where it asks for a token.
+# Words in Ray's messages, on standard error or in exceptions, if it requires a token.
 TOKEN_SIGNS = ("InvalidAuthToken", "Unauthenticated", "authentication token")
 
-# How often the cluster is asked, while no task ends, whether this machine is one of it. Without
-# Ray's own process on this machine nothing comes of tasks any more, and Ray says nothing.
+# While no task ends, the interval between checks that this machine belongs to the cluster. Without
+# Ray's own process on this machine, tasks never end, and Ray reports nothing.
 LOOK_SECONDS = 5.0
 
-# How long Ray may take to let go of a cluster that may not answer.
+# The time in which Ray must disconnect from a cluster that may not answer.
 CLOSE_SECONDS = 30.0
 
 
 def look_for(address: str) -> None:
-    """Fails if nobody answers at an address that names a port."""
+    """Fails if no server listens at an address with a port."""
     found = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:([0-9]{1,5})", address)
     if found is not None:
         socket.create_connection((found[1], int(found[2])), ANSWER_SECONDS).close()
 
 
 class Unauthenticated(Exception):
-    """The cluster asks for a token, and this machine does not have the right one."""
+    """The cluster requires a token, and this machine does not have the right one."""
 
 
 def join(address: str | None) -> None:
-    """Joins a cluster, or starts one; `Unauthenticated` if a token is what was wrong.
+    """Joins a cluster, or starts one. Raises `Unauthenticated` if the token is wrong.
 
-    Ray's exception does not say so. Its library does, once a second, on standard error.
+    Ray's exception does not name this cause. Its library prints it on standard error each second.
     """
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
@@ -94,7 +94,7 @@ def join(address: str | None) -> None:
 
 
 def what_of_the_token() -> str:
-    """What is wrong with the token that this machine sends, and what to do."""
+    """A message: the fault of the token that this machine sends, and the remedy."""
     if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         found = "RAY_AUTH_MODE is not `token` here, so none is sent"
     else:
@@ -102,13 +102,13 @@ def what_of_the_token() -> str:
     return (
         f"it asks for a token, and {found}\n  help: `export RAY_AUTH_MODE=token` on each machine, "
         "with the token of the cluster's head in ~/.ray/auth_token (`ray get-auth-token` on the "
-        "head prints it); docs/how-to/cluster.md says more"
+        "head prints it); docs/how-to/cluster.md explains this"
     )
 
 
 @contextlib.contextmanager
 def answering() -> Iterator[None]:
-    """While Ray is asked something. Whatever it raises, the cluster does not answer any more."""
+    """Converts any exception of Ray: the cluster no longer answers."""
     try:
         yield
     except Exception as error:
@@ -117,7 +117,7 @@ def answering() -> Iterator[None]:
 
 
 class Cluster:
-    """A cluster of Ray: one that runs somewhere, or one that is started here."""
+    """A cluster of Ray: a running one, or one that this process starts."""
 
     def __init__(self, address: str | None, memory: int) -> None:
         self._memory = memory
@@ -135,7 +135,7 @@ class Cluster:
             why = self.why_no_room()
             self.close()
             raise Failure(why)
-        # A task that is lost is told of at once, and given again by whoever counts that.
+        # Ray reports a lost task at once. The phase counts it and submits it again.
         self._work = ray.remote(max_retries=0)(worker.work)
         self._unfit = ray.remote(num_cpus=0, max_retries=2)(worker.unfit)
 
@@ -170,7 +170,7 @@ class Cluster:
             try:
                 why = ray.get(it)
             except ray.exceptions.RayError:
-                # A machine that is gone since is not one of the cluster.
+                # A machine that has left meanwhile does not belong to the cluster.
                 continue
             if why is not None:
                 found.append(str(why))
@@ -198,7 +198,7 @@ class Cluster:
         return [self._outcome(it, self._open.pop(it)) for it in done]
 
     def _look(self) -> None:
-        """Fails if this machine is not one of the cluster any more."""
+        """Fails if this machine no longer belongs to the cluster."""
         with answering():
             here = ray.get_runtime_context().get_node_id()
         if here not in [it["NodeID"] for it in alive_nodes()]:
@@ -210,7 +210,7 @@ class Cluster:
         try:
             return outcome(task, ray.get(done))
         except ray.exceptions.RayTaskError as error:
-            # What failed is the little that is done around the binary.
+            # The code around the binary failed, not the binary.
             last = (str(error).strip() or type(error).__name__).splitlines()[-1]
             return Outcome(task, STOPPED, err=f"error: the task cannot be run: {last}")
         except ray.exceptions.LocalRayletDiedError as error:
@@ -220,7 +220,7 @@ class Cluster:
 
     def cancel(self) -> None:
         open_, self._open = self._open, {}
-        # Where the cluster does not answer, whatever was begun there is of no account.
+        # If the cluster does not answer, its tasks do not matter.
         with contextlib.suppress(Exception):
             for it in open_:
                 ray.cancel(it, force=False)

@@ -34,7 +34,7 @@ from .runner import LOCAL, Processes, Runner
 from .stop import Stop
 from .storage import Storage
 
-# The exit codes that a run may have, as `docs/reference/exit-codes.md` has them.
+# The possible exit codes of a run (`docs/reference/exit-codes.md`).
 CODES = (VERIFIED, VIOLATED, WRONG, STOPPED, DAMAGED)
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -42,7 +42,7 @@ UNITS.update({f"{k}{tail}": 2 ** (10 * i) for i, k in enumerate("KMGT", 1) for t
 
 
 def size(text: str) -> int:
-    """A size as the binary reads it: `64MiB` and `64M` are powers of two, `64MB` of ten."""
+    """Reads a size as the binary does: `64MiB` and `64M` are powers of two, `64MB` of ten."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)", text)
     if found is None or found[2] not in UNITS or float(found[1]) == 0:
         raise argparse.ArgumentTypeError(f"`{text}` is no size: `64MiB`, `4GiB`, `200GB` are")
@@ -50,27 +50,27 @@ def size(text: str) -> int:
 
 
 def memory(text: str) -> str:
-    """A size, passed on as it is written."""
+    """Checks a size, and returns it as written."""
     size(text)
     return text
 
 
 def url(text: str) -> str:
-    """A URL of an object store, passed on as it is written. An empty one is not none."""
+    """Checks a URL of an object store, and returns it as written. It must not be empty."""
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*://.", text):
         raise argparse.ArgumentTypeError(f"`{text}` is no URL: `s3://BUCKET/PATH` is one")
     return text
 
 
 def at_least_one(text: str) -> int:
-    """A number of things."""
+    """Reads a number from 1."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 on")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """A time."""
+    """Reads a time in seconds."""
     try:
         found = float(text)
     except ValueError:
@@ -81,21 +81,21 @@ def seconds(text: str) -> float:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line, without what comes behind `--`."""
+    """The parser of the command line without the flags after `--`."""
     top = argparse.ArgumentParser(
         prog="spillway-ray",
         description="One Spillway search on several machines.",
-        epilog="What comes behind `--` are flags of `spillway check`, or of `spillway resume`.",
+        epilog="Flags after `--` are passed to `spillway check` or `spillway resume`.",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"spillway-ray {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    check = commands.add_parser("check", help="begin a search", allow_abbrev=False)
+    check = commands.add_parser("check", help="start a search", allow_abbrev=False)
     check.add_argument("model", metavar="MODEL", help="the model's file, on this machine")
-    check.add_argument("--dir", required=True, help="the search directory, new, in a shared folder")
-    resume = commands.add_parser("resume", help="go on with a search", allow_abbrev=False)
+    check.add_argument("--dir", required=True, help="a new search directory in a shared folder")
+    resume = commands.add_parser("resume", help="resume a search", allow_abbrev=False)
     resume.add_argument("dir", metavar="DIR", help="the search directory")
-    status = commands.add_parser("status", help="how far a search is", allow_abbrev=False)
+    status = commands.add_parser("status", help="print the status of a search", allow_abbrev=False)
     status.add_argument("dir", metavar="DIR", help="the search directory")
     for it in (check, resume):
         wishes(it)
@@ -104,8 +104,8 @@ def parser() -> argparse.ArgumentParser:
             "--storage",
             type=url,
             metavar="URL",
-            help="an object store in which the search lies, as s3://BUCKET/PATH; the search "
-            "directory is then a copy on this machine alone",
+            help="the object store of the search, such as s3://BUCKET/PATH; the search directory "
+            "is then only a copy on this machine",
         )
         it.add_argument(
             "--spillway", default="spillway", metavar="PATH", help="the binary, on all machines"
@@ -114,17 +114,17 @@ def parser() -> argparse.ArgumentParser:
 
 
 def wishes(it: argparse.ArgumentParser) -> None:
-    """The flags of a run."""
+    """Adds the flags of a run."""
     it.add_argument(
         "--address",
-        help="the cluster as `ray.init` takes it; without it that of RAY_ADDRESS, or the "
-        f"cluster on this machine, or a new one; `{LOCAL}` for processes here, without Ray",
+        help=f"the cluster, as `ray.init` accepts it; `{LOCAL}` runs processes on this machine, "
+        "without Ray [default: RAY_ADDRESS, or the cluster on this machine, or a new one]",
     )
     it.add_argument(
         "--tasks",
         type=at_least_one,
         metavar="N",
-        help="tasks of a phase [default: 3 for each that can run at the time]",
+        help="tasks of a phase [default: 3 for each that can run at the same time]",
     )
     it.add_argument(
         "--memory-per-task",
@@ -138,35 +138,35 @@ def wishes(it: argparse.ArgumentParser) -> None:
         type=memory,
         default="10GiB",
         metavar="SIZE",
-        help="with --storage, what a worker keeps of files on its own disk [default: 10GiB]",
+        help="with --storage, the maximum size of the copies on a worker [default: 10GiB]",
     )
     it.add_argument(
         "--thin",
         type=at_least_one,
         metavar="STATES",
-        help="levels of fewer states are searched by one process",
+        help="one process searches levels of fewer states",
     )
     it.add_argument(
         "--task-timeout",
         type=seconds,
         metavar="SECONDS",
-        help="a task that takes longer is killed and done again [default: none is]",
+        help="a task that takes longer is killed and run again [default: no limit]",
     )
 
 
 def runner(address: str | None, memory_per_task: int) -> Runner:
-    """Who runs tasks. Ray is loaded only where it is wanted."""
+    """Creates the runner of tasks. Ray is imported only if it is used."""
     if address == LOCAL:
         return Processes(memory_per_task)
     try:
         from .by_ray import Cluster  # noqa: PLC0415
     except ImportError as error:
-        raise Failure(f"Ray is not there: {error}; `--address {LOCAL}` does without") from error
+        raise Failure(f"Ray is not installed: {error}; `--address {LOCAL}` works") from error
     return Cluster(address, memory_per_task)
 
 
 def status(asked: argparse.Namespace, flags: list[str]) -> int:
-    """It is the binary's; its exit code."""
+    """Runs `status` of the binary, and returns its exit code."""
     try:
         refuse_absent(asked.spillway)
         with contextlib.ExitStack() as stack:
@@ -186,7 +186,7 @@ def status(asked: argparse.Namespace, flags: list[str]) -> int:
 
 
 def search(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool) -> Sitting:
-    """A run, to its last sitting."""
+    """Does a run, and returns its last session."""
     folder = os.path.abspath(asked.dir)
     storage = None
     if asked.storage is not None:
@@ -205,15 +205,15 @@ def search(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: boo
 
 
 def ended(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool) -> Ended:
-    """How a run ends, whatever is raised in it: exit code 1 is a verdict, and no exception's."""
+    """Does a run. Converts exceptions: exit code 1 is a verdict, never that of an exception."""
     try:
-        # Standard output is for the report alone; Ray prints there when a machine is lost.
+        # Standard output is only for the report. Ray prints there when a machine is lost.
         with contextlib.redirect_stdout(sys.stderr):
             sitting = search(asked, flags, stop, goes_on)
         code = sitting.code if sitting.code in CODES else STOPPED
         return Ended(code, sitting.report)
     except (Stopped, KeyboardInterrupt, SystemExit):
-        # Ray has a handler of its own for signals that come while it begins.
+        # Ray has its own handler for signals while it starts.
         return Ended(STOPPED)
     except Failure as failure:
         was_reached = isinstance(failure, Lost)
@@ -224,7 +224,7 @@ def ended(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool
 
 
 def unexpected(error: Exception) -> str:
-    """What is said of an exception that nothing expects."""
+    """The message of an unexpected exception."""
     at = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(at.filename)}, line {at.lineno}"
     why = f"{type(error).__name__}: {first_line(error)}"
@@ -232,7 +232,7 @@ def unexpected(error: Exception) -> str:
 
 
 def run(asked: argparse.Namespace, flags: list[str]) -> Ended:
-    """A run. Where it uses Ray, a process of its own does it."""
+    """Does a run. A run with Ray is done in a separate process."""
     stop, goes_on = Stop(), asked.command == "resume"
     stop.listen()
     try:
@@ -253,7 +253,7 @@ def run(asked: argparse.Namespace, flags: list[str]) -> Ended:
 
 
 def how_to_resume(asked: argparse.Namespace, flags: list[str]) -> str:
-    """The command that goes on with a search as this one did."""
+    """The command that resumes a search with the same options."""
     words = ["spillway-ray", "resume", asked.dir]
     defaults = parser().parse_args(["resume", asked.dir])
     for name, default in vars(defaults).items():
@@ -266,12 +266,12 @@ def how_to_resume(asked: argparse.Namespace, flags: list[str]) -> str:
 
 
 def is_begun(asked: argparse.Namespace) -> bool:
-    """Whether there is a search, so that `resume` can go on with it."""
+    """Whether there is a search, which `resume` can continue."""
     return asked.command == "resume" or os.path.isfile(os.path.join(asked.dir, "job"))
 
 
 def write(report: bytes) -> int:
-    """Passes on the last report; a reader that goes away changes no exit code."""
+    """Prints the last report. A reader that closes the pipe does not change the exit code."""
     if sys.stdout is None:
         if report:
             Progress().say("error: the result cannot be written: standard output is closed")
@@ -288,22 +288,22 @@ def write(report: bytes) -> int:
 
 
 def open_streams() -> None:
-    """Opens the standard streams that whoever began this process has closed.
+    """Opens the standard streams that the parent of this process has closed.
 
-    Otherwise a file that is opened later has the number of one, and what is said goes there.
+    Otherwise a file that is opened later could get the number of one, and receive messages.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # It has the lowest number that is free.
+            # The new file gets the lowest free number.
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs the command; its exit code."""
+    """Runs the command, and returns its exit code."""
     try:
         open_streams()
         return command(sys.argv[1:] if argv is None else argv)
@@ -313,7 +313,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def command(argv: list[str]) -> int:
-    """Reads the command line, does what it asks, and prints what comes of it; the exit code."""
+    """Reads the command line, runs the command, prints its result, and returns the exit code."""
     at = argv.index("--") if "--" in argv else len(argv)
     asked, flags = parser().parse_args(argv[:at]), argv[at + 1 :]
     if asked.command == "status":

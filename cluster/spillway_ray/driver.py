@@ -1,8 +1,8 @@
-"""The loop: ask what is to be done next, have it done, make it the state of the search, ask again.
+"""The loop of a run: request a plan, run its tasks, commit their results, and repeat.
 
-The driver holds no state. It may be killed at any instant, and there may be several: plans are
-written once and followed by all, tasks give the same bytes whoever does them, and of two that
-commit a plan the second is told that it is done.
+The driver holds no state. It may be killed at any time, and there may be several drivers. A plan is
+written once, and all drivers follow it. A task gives the same bytes on every machine. If two
+drivers commit the same plan, the second one fails with `Stale`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from .progress import Progress
 from .runner import Runner
 from .stop import Stop
 
-# Tasks for each that can run at the same time: when the last ones run, few machines are idle.
+# Tasks for each one that can run at the same time. With several, few machines are idle at the end.
 TASKS_FOR_ROOM = 3
 
-# How many states one process finds before the first plan, where `--thin` says nothing: below that
-# the binary takes a level for thin. It is soon, as the first plan says if tasks can do the search.
+# Without `--thin`, one process finds this number of states before the first plan. The binary treats
+# smaller levels as thin. The first plan is early, since it shows whether tasks can do the search.
 BEGIN_STATES = 200_000
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What somebody asked of a run."""
+    """The options of a run."""
 
     memory: str = "2GiB"
     tasks: int | None = None
     thin: int | None = None
     timeout: float | None = None
-    # Flags of `check`; the job keeps them, but for those that `resume` has, too.
+    # Flags of `check`. The job stores those that `resume` does not have.
     flags: list[str] = field(default_factory=list)
 
 
@@ -59,14 +59,14 @@ class Driver:
         self.progress = progress
         self.patience = patience
         self.stop: Stop = binary.stop
-        # Failures one after another with nothing gained between, by the plan that they were met at.
+        # Consecutive failures without progress, and the plan at which they occurred.
         self.failures = 0
         self.failed_at: Plan | None = None
-        # The last sitting, until there is a plan again, and its seconds.
+        # The plan and the seconds of the last session, until the next plan.
         self.sat: tuple[Plan, float] | None = None
 
     def check(self, model: str) -> Sitting:
-        """Begins a search, and goes on with it to the verdict."""
+        """Starts a search, and runs it to the verdict."""
         first = self.wishes.thin or BEGIN_STATES
         flags = ["--dir", self.binary.folder, "--max-states", str(first), *self.wishes.flags]
         if self.binary.storage is not None:
@@ -75,9 +75,9 @@ class Driver:
             try:
                 began = self.binary.sit(["check", model, *flags])
             except Stale:
-                raise Failure("another driver has begun a search there meanwhile") from None
+                raise Failure("another driver has started a search there meanwhile") from None
             except Refused as refused:
-                # The search is in the folder, if it could not be taken to where it is to lie.
+                # If copying to the object store failed, the search is in the folder.
                 if refused.code != STOPPED or not self.binary.has_search():
                     raise
                 self._failed(None, refused.message, self.patience.storage)
@@ -89,13 +89,13 @@ class Driver:
             return self._go_on(runner)
 
     def resume(self) -> Sitting:
-        """Goes on with a search to the verdict."""
+        """Resumes a search, and runs it to the verdict."""
         self._fit()
         with self._runner() as runner:
             return self._go_on(runner)
 
     def _fit(self) -> tuple[str, str, str, str]:
-        """What machines are compared with, once the search is where it is to lie."""
+        """The values for `worker.unfit`, once the search is in its final place."""
         while True:
             self.stop.check()
             try:
@@ -106,14 +106,14 @@ class Driver:
                     raise
                 self._failed(None, refused.message, self.patience.storage)
             except Stale:
-                # Somebody else has taken it there meanwhile.
+                # Another driver has copied it there meanwhile.
                 continue
 
     @contextlib.contextmanager
     def _runner(self) -> Iterator[Runner]:
         self.stop.check()
         runner = self.make_runner()
-        # Ray sets handlers of its own.
+        # Ray sets its own handlers.
         self.stop.listen()
         try:
             yield runner
@@ -122,7 +122,7 @@ class Driver:
                 self._close(it)
 
     def _close(self, it: Runner | Binary) -> None:
-        """Lets go of something. Where that fails, what the run came to stands."""
+        """Closes something. A failure does not change the result of the run."""
         try:
             it.close()
         except Exception as error:
@@ -138,7 +138,7 @@ class Driver:
                 return ended
 
     def _next(self, runner: Runner) -> Sitting | None:
-        """Does what is to be done next; the last sitting, if that was it."""
+        """Does the next plan. Returns the last session if the run is over."""
         self.stop.check()
         plan: Plan | None = None
         try:
@@ -148,8 +148,8 @@ class Driver:
                 return self._search(plan)
             self._tasks(runner, plan)
         except Stale:
-            # Somebody else has committed it; or who says so sees the folder as it was.
-            message = "a plan that is said to be over is planned again and again"
+            # Another driver has committed the plan, or the process sees an old state of the folder.
+            message = "a stale plan is planned again and again"
             self._failed(plan, message, self.patience.behind, at_once=True)
         except Refused as refused:
             if refused.code == WRONG and self.binary.is_running():
@@ -170,7 +170,7 @@ class Driver:
         return self.binary.plan(tasks, self.wishes.thin)
 
     def _is_over(self, runner: Runner, plan: Plan) -> bool:
-        """Whether somebody else has gone on: then it does not matter what failed."""
+        """Whether another driver has committed the plan. Failures then do not matter."""
         return plan.is_of_tasks and self._plan(runner) != plan
 
     def _tasks(self, runner: Runner, plan: Plan) -> None:
@@ -191,7 +191,7 @@ class Driver:
         self.progress.phase(plan, states, time.monotonic() - began, phase.redone)
 
     def _search(self, plan: Plan) -> Sitting | None:
-        """One process goes on, or tells the verdict once more."""
+        """Runs a session, which continues the search or prints the verdict again."""
         began = time.monotonic()
         limit = [] if plan.max_states is None else ["--max-states", str(plan.max_states)]
         flags = of_resume(self.wishes.flags)
@@ -205,18 +205,18 @@ class Driver:
         self.sat = plan, time.monotonic() - began
         if sitting.code == DAMAGED:
             return sitting
-        # It stopped at its limit, or is no further than before, as the next plan will tell.
+        # It stopped at its limit, or made no progress. The next plan shows which.
         return self._stopped(plan, sitting)
 
     def _tell_of_sitting(self, now: Plan) -> None:
-        """What a sitting came to is told by the plan behind it."""
+        """Reports the last session, with the number of states of the next plan."""
         if self.sat is not None:
             plan, seconds = self.sat
             self.progress.phase(plan, now.states, seconds)
             self.sat = None
 
     def _stopped(self, plan: Plan, sitting: Sitting) -> Sitting | None:
-        """A sitting ended before the end: the run goes on if that is further than before."""
+        """A session ended without a verdict. The run continues if the session made progress."""
         limit = 1 if sitting.code == WRONG else self.patience.storage
         if self.failed_at != plan:
             self.failed_at, self.failures = plan, 0
@@ -228,7 +228,7 @@ class Driver:
         return None
 
     def _failed(self, plan: Plan | None, message: str, limit: int, at_once: bool = False) -> None:
-        """Something failed that may go better once more."""
+        """Handles a failure that may be temporary: waits, or ends the run."""
         if self.failed_at != plan:
             self.failed_at, self.failures = plan, 0
         self.failures += 1
@@ -242,7 +242,7 @@ class Driver:
         self.stop.pause(pause)
 
     def _wait_for_another(self) -> None:
-        """Another process searches in the directory: it is let do so."""
+        """Waits while another process searches in the directory."""
         self.progress.note("another process searches in the directory; waiting for it")
         while self.binary.is_running():
             self.stop.pause(2 * self.patience.pause)

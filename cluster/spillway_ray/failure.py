@@ -1,16 +1,16 @@
-"""How a run ends other than by a verdict: one message, and an exit code of `docs/reference/exit-codes.md`."""
+"""Ends of a run without a verdict: a message, and an exit code (`docs/reference/exit-codes.md`)."""
 
 from __future__ import annotations
 
-# The codes of the binary that mean something here.
+# The exit codes of the binary that this package distinguishes.
 VERIFIED, VIOLATED, WRONG, STOPPED, DAMAGED, STALE = 0, 1, 2, 3, 4, 5
 
 
 class Failure(Exception):
-    """What ends a run. `said` is what the binary said, which stands for itself.
+    """A failure that ends a run. With `said`, the message is that of the binary, unchanged.
 
-    A failure never has the exit code of a verdict. A code that no command documents, such as that
-    of a process that panicked or could not be started, means that the run stopped.
+    A failure never has the exit code of a verdict. An undocumented code, such as that of a process
+    that panicked or could not be started, means that the run stopped.
     """
 
     def __init__(self, message: str, code: int = WRONG, said: bool = False) -> None:
@@ -24,19 +24,19 @@ class Unreachable(Failure):
 
 
 class Lost(Failure):
-    """The cluster answered before, and does not answer any more. A new run may reach it."""
+    """The cluster no longer answers. A new run may reach it."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, STOPPED)
 
 
 class Refused(Failure):
-    """The binary, or where the search lies, did not do what it was asked, and said why."""
+    """The binary or the object store rejected a request, with a reason."""
 
 
 class Stale(Exception):
-    """The plan is no longer the current one: somebody else has committed it."""
+    """The plan is no longer the current one: another driver has committed it."""
 
 
 class Stopped(Exception):
-    """Somebody asked for an end: Ctrl-C, SIGTERM."""
+    """A signal requested the end of the run: Ctrl-C, SIGTERM."""

@@ -1,13 +1,13 @@
-"""Flags behind `--`: those of `check` go to `check`, and what `resume` has, too, to every `resume`.
+"""Flags after `--`. `check` receives all of them. Each `resume` receives those that it also has.
 
-The job of a search keeps the others.
+The job of a search stores the others.
 """
 
 from __future__ import annotations
 
 from .failure import Failure
 
-# Flags of `spillway resume`. Those that take a value:
+# Flags of `spillway resume` with a value.
 VALUED = {
     "--checkpoint-every",
     "--disk-limit",
@@ -20,10 +20,10 @@ VALUED = {
     "--spin-trail",
     "--threads",
 }
-# And those that take none:
+# Flags of `spillway resume` without a value.
 PLAIN = {"--json", "--msc", "--no-trace", "--strict", "--unfolded", "--verbose", "-v"}
 
-# What the driver says to the binary itself, or what would end each sitting and not the run.
+# Flags that the driver sets itself, or that would end each session and not the run.
 OURS = {
     "--dir": "it is a flag of `spillway-ray`",
     "--max-states": "the driver says it; `--thin STATES` is how many one process finds by itself",
@@ -32,14 +32,14 @@ OURS = {
 
 
 def is_flag(it: str) -> bool:
-    """Whether a word is a flag, and no value: `-` alone is a file."""
+    """Whether a word is a flag. `-` alone is a file."""
     return it.startswith("-") and it != "-"
 
 
 def sift(flags: list[str]) -> tuple[list[str], list[str]]:
-    """What is for `resume`, with its values, and what is not.
+    """Splits flags with their values into those of `resume` and the others.
 
-    The binary takes no word for a value that looks like a flag, unless it stands behind `=`.
+    The binary accepts a value that looks like a flag only after `=`.
     """
     kept: list[str] = []
     others: list[str] = []
@@ -66,12 +66,12 @@ def sift(flags: list[str]) -> tuple[list[str], list[str]]:
 
 
 def of_resume(flags: list[str]) -> list[str]:
-    """Those of `check` that `resume` has, too."""
+    """The flags of `check` that `resume` also has."""
     return sift(flags)[0]
 
 
 def refuse(flags: list[str], is_check: bool) -> None:
-    """Refuses what cannot stand behind `--`: before a search that takes days, not after it."""
+    """Rejects invalid flags after `--` before the search starts, not days later."""
     for it in flags:
         name = it.split("=")[0]
         if name in OURS:

@@ -1,20 +1,22 @@
-"""A search whose files lie in an object store: S3, Google's or Azure's, by the package `obstore`.
+"""A search in an object store of S3, Google or Azure, by the package `obstore`.
 
-Objects are never changed, but for one: `head` says which object each file of the search is. It is
-replaced only by whoever has seen the last one, so that of two who commit one is told that he is
-behind. Until it names them, objects do not count; when it names them no more, they are removed.
+Objects are immutable, except `head`, which maps each file of the search to its object. `head` is
+replaced only on the condition that its version has not changed. So if two processes commit, one of
+them fails with `Behind`. An object counts from the time when `head` names it. An object that `head`
+no longer names is removed.
 
     head               {"files": {NAME: [KEY, BYTES]}}
     data/ID-NAME       a file
-    loose/NAME         a plan, or a receipt with what its task has written: a line that says which
-                       object each of these files is, and the file itself
-    begun              {"host": HOST, "folder": FOLDER}, while there is no head: where the first
-                       sitting is, so that a search that was not taken to the bucket can be
+    loose/NAME         a plan, or a receipt: a line that maps each file that the task has written
+                       to its object, and the file itself
+    begun              {"host": HOST, "folder": FOLDER}, while there is no head: the place of the
+                       first session, from which the search can still be copied to the bucket
 
-Whoever can write to a bucket can write anything there. So names and keys are compared with complete
-patterns before a file is opened or an object removed, and what is read as a whole has a bound.
+A bucket is not trusted: its contents may be arbitrary. So names and keys are matched with complete
+patterns before a file is opened or an object removed, and objects that are read whole have a bound.
 
-Ray sends this to its workers by value, as it does `worker`: nothing here uses the package.
+Ray sends this module to its workers by value, like `worker`: it uses no other module of the
+package.
 """
 
 from __future__ import annotations
@@ -37,32 +39,32 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Callable
 
-# Files are fetched in pieces of so many bytes, or more where neighbours are wanted, too.
+# The size in bytes of the pieces in which files are fetched. Adjacent pieces are fetched together.
 PIECE = 4 << 20
 
-# And so many pieces at a time, at most: they are held in memory, and have to come in half a minute.
+# The maximum number of pieces in one request. They are in memory, and must arrive in half a minute.
 AT_ONCE = 8
 
-# How long a store that does not answer is asked again, before it is for the driver to try again.
+# The retries for a store that does not answer. After them, the driver tries again.
 RETRIES: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=45)}
 
-# How folders with copies are called.
+# The prefix of the names of folders with copies.
 FOLDERS = "spillway-copies-"
 
-# Files of a plan, which stand beside the head.
+# Files of a plan, which `head` does not contain.
 LOOSE = ("plan-", "receipt-")
 
-# The names of folders with copies, as `mkdtemp` makes them.
+# The names that `mkdtemp` gives to folders with copies.
 FOLDER_NAME = re.compile(re.escape(FOLDERS) + "[a-z0-9_]{8}")
 
-# The file that says which search a folder holds, and its name while it is written.
+# The file that identifies the search of a folder, and its name while it is written.
 JOB, NEW_JOB = "job", "job.new"
 
-# The lock of a folder is nobody else's.
+# The lock of a folder, which is never copied.
 LOCK = "lock"
 
-# The names of the files of a search: those of `crates/spillway-search/src/files.rs` but for the lock, and for what
-# is half written.
+# The names of the files of a search: those of `crates/spillway-search/src/files.rs`, without the
+# lock and unfinished files.
 PLAN_ID = "[0-9]{8,10}-(?:expand|settle|merge)-[0-9a-f]{12}"
 FILE_NAME = re.compile(
     "job|means|sitting|manifest|cycles|proviso|answer|eventually|events[.]jsonl|status[.]json"
@@ -74,37 +76,37 @@ FILE_NAME = re.compile(
     f"|region-000|plan-{PLAN_ID}|receipt-{PLAN_ID}-[0-9]{{5,10}}"
 )
 
-# The key of a file: what no other has, and the name.
+# The key of a file: a unique number, and the name.
 KEY = re.compile("data/[0-9a-f]{32}-(.*)")
 
-# No object that is read as a whole has more bytes: the head, a job, a plan, a receipt.
+# The maximum size in bytes of an object that is read whole: the head, a job, a plan, a receipt.
 WHOLE_MAX = 256 << 20
 
-# Where the first sitting is.
+# The key of the object with the place of the first session.
 BEGUN = "begun"
 
-# A file: its object, and its length in bytes.
+# A file: the key of its object, and its length in bytes.
 Entry = tuple[str, int]
 
 
 class Behind(Exception):
-    """Somebody else has replaced the head."""
+    """Another process has replaced the head."""
 
 
 class Same(Exception):
-    """An object is the version that is known."""
+    """An object still has the known version."""
 
 
 class AnotherSearch(Exception):
-    """A folder holds something that is not of the search in the bucket."""
+    """A folder contains something other than the search in the bucket."""
 
 
 class DamagedBucket(Exception):
-    """A bucket holds what no search writes."""
+    """A bucket contains something that no search writes."""
 
 
 class Bucket:
-    """Objects below a URL. Who may see them is told by the environment, as for other programs."""
+    """Objects below a URL. Environment variables give the credentials, as for other programs."""
 
     def __init__(self, url: str) -> None:
         import obstore  # noqa: PLC0415
@@ -114,7 +116,7 @@ class Bucket:
         self._store: Any = from_url(url, retry_config=RETRIES)
 
     def get(self, key: str, known: str | None = None) -> tuple[bytes, str] | None:
-        """An object, and what tells this version of it from others; `Same` if it is known."""
+        """Returns an object and the tag of its version. Raises `Same` for the known version."""
         options = None if known is None else {"if_none_match": known}
         try:
             got = self._obstore.get(self._store, key, options=options)
@@ -127,24 +129,24 @@ class Bucket:
         return bytes(got.bytes()), str(got.meta["e_tag"])
 
     def part(self, key: str, start: int, end: int) -> bytes:
-        """Some bytes of an object; `FileNotFoundError` if it is gone."""
+        """Returns a range of bytes of an object. Raises `FileNotFoundError` if it is gone."""
         return bytes(self._obstore.get_range(self._store, key, start=start, end=end))
 
     def save(self, entry: Entry, path: Path) -> None:
-        """A whole object as a file."""
+        """Writes a whole object to a file."""
         key, size = entry
         with made(path) as file:
             for start in range(0, size, AT_ONCE * PIECE):
                 file.write(self.part(key, start, min(size, start + AT_ONCE * PIECE)))
 
     def put(self, key: str, content: bytes | Path) -> None:
-        """Makes an object."""
+        """Creates an object."""
         self._obstore.put(self._store, key, content)
 
     def replace(self, key: str, content: bytes, tag: str | None) -> str:
-        """Replaces the version of this tag, or makes the first one; `Behind` if it is another.
+        """Replaces the version with this tag, or creates the first one. Returns the new tag.
 
-        Gives its own tag.
+        Raises `Behind` if the object has another version.
         """
         wrong = self._obstore.exceptions
         try:
@@ -154,31 +156,31 @@ class Bucket:
             raise Behind(str(error)) from error
 
     def delete(self, keys: list[str]) -> None:
-        """Removes objects; it does not matter if there are none."""
+        """Removes objects. Missing ones are ignored."""
         for key in keys:
             with contextlib.suppress(FileNotFoundError):
                 self._obstore.delete(self._store, key)
 
     def keys(self, prefix: str) -> list[str]:
-        """All objects whose names begin so."""
+        """Returns the keys of all objects with a prefix."""
         return [it["path"] for some in self._obstore.list(self._store, prefix) for it in some]
 
 
 @dataclass
 class Head:
-    """Which object each file of a search is."""
+    """Maps each file of a search to its object."""
 
     files: dict[str, Entry] = field(default_factory=dict)
-    # None where there is none yet.
+    # The tag of the version; None if there is no head yet.
     tag: str | None = None
 
     @staticmethod
     def of(bucket: Bucket) -> Head:
-        """That of a bucket, or an empty one."""
+        """Returns the head of a bucket, or an empty one."""
         return Head().now(bucket)
 
     def now(self, bucket: Bucket) -> Head:
-        """The last one: itself, if it is."""
+        """Returns the current head, which is this one if it has not changed."""
         try:
             found = bucket.get("head", self.tag)
         except Same:
@@ -188,24 +190,24 @@ class Head:
         return Head(read_files(found[0], "files"), found[1])
 
     def job(self, bucket: Bucket) -> bytes | None:
-        """The job of the search."""
+        """Returns the job of the search."""
         entry = self.files.get("job")
         found = None if entry is None else bucket.get(entry[0])
         return None if found is None else found[0]
 
     def replaced(self, bucket: Bucket, files: dict[str, Entry]) -> Head:
-        """Makes these its files."""
+        """Replaces the head by one with these files."""
         content = json.dumps({"files": files}).encode()
         return Head(files, bucket.replace("head", content, self.tag))
 
     def without(self, kept: dict[str, Entry]) -> list[str]:
-        """Its objects that are not of these files."""
+        """Returns the keys of its objects that are not those of these files."""
         left = {key for key, _ in kept.values()}
         return [key for key, _ in self.files.values() if key not in left]
 
 
 def read_files(text: bytes, member: str | None = None) -> dict[str, Entry]:
-    """Which object each file is, as JSON says it; `DamagedBucket` if it is not that."""
+    """Reads the map of files to objects from JSON. Raises `DamagedBucket` for other texts."""
     try:
         told = json.loads(text)
         found = (told if member is None else told[member]).items()
@@ -215,7 +217,7 @@ def read_files(text: bytes, member: str | None = None) -> dict[str, Entry]:
 
 
 def read_entry(name: str, key: str, size: int) -> Entry:
-    """The object of a file. A name may lead nowhere else, nor a key to what is not the file's."""
+    """Checks the name of a file and the key of its object, since the bucket is not trusted."""
     if not FILE_NAME.fullmatch(name):
         raise DamagedBucket(f"no file of a search has the name `{shown(name)}`")
     found = KEY.fullmatch(key)
@@ -227,13 +229,13 @@ def read_entry(name: str, key: str, size: int) -> Entry:
 
 
 def shown(text: object) -> str:
-    """The beginning of what somebody else wrote, without control characters."""
+    """Returns the beginning of an untrusted text, without control characters."""
     found = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
     return "".join(it if it.isprintable() else "?" for it in found[:100])
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a file is one of bytes, and no link to one."""
+    """Whether a file is a regular file, and not a link to one."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
@@ -241,18 +243,18 @@ def is_regular(path: Path) -> bool:
 
 
 def read_regular(path: str | Path) -> Iterator[bytes]:
-    """The bytes of a file. It fails where something else has the name, such as a link or a FIFO,
-    and does not wait for it."""
+    """Reads a regular file. Fails for anything else, such as a link or a FIFO, without waiting for
+    it."""
     found = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(found, "rb") as file:
         if not stat.S_ISREG(os.fstat(found).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         while piece := file.read(PIECE):
             yield piece
 
 
 def digest(path: str | Path) -> str:
-    """What tells a file from others."""
+    """Returns the digest of a file."""
     found = hashlib.sha256()
     for piece in read_regular(path):
         found.update(piece)
@@ -260,19 +262,19 @@ def digest(path: str | Path) -> str:
 
 
 def made(path: Path) -> BinaryIO:
-    """A new file. Whatever had its name has it no more, and is not written to."""
+    """Creates a new file. Removes a file with its name, and never writes to that."""
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     return open(os.open(path, flags, 0o666), "wb")
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, without what is below."""
+    """Returns the first line of the message of an error."""
     return (str(error) or type(error).__name__).splitlines()[0][:300]
 
 
 def upload(bucket: Bucket, path: Path) -> Entry:
-    """Makes a file an object that no other is."""
+    """Uploads a file to a new object."""
     key = f"data/{uuid.uuid4().hex}-{path.name}"
     bucket.put(key, path)
     return key, path.stat().st_size
@@ -280,20 +282,20 @@ def upload(bucket: Bucket, path: Path) -> Entry:
 
 @dataclass
 class Held:
-    """A file that is here, or pieces of it."""
+    """A file of the folder, with some or all of its pieces."""
 
     key: str
     size: int
-    # The numbers of the pieces; None for all.
+    # The numbers of the present pieces; None for all.
     pieces: set[int] | None
     used: int = 0
 
 
 def make_folder() -> tuple[Path, int]:
-    """A folder of this process, and its lock, which ends with the process however it ends.
+    """Creates a folder of this process, and its lock, which the end of the process releases.
 
-    Those of processes that are gone are removed. Anybody may write to the folder for temporary
-    files, so only what is a folder of the same user, of a complete name, is opened.
+    Folders of ended processes are removed. Other users may write to the folder for temporary files.
+    So only folders of the same user with a complete name are opened.
     """
     for it in Path(tempfile.gettempdir()).glob(FOLDERS + "*"):
         if FOLDER_NAME.fullmatch(it.name):
@@ -306,25 +308,25 @@ def make_folder() -> tuple[Path, int]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.exists():
             return folder, lock
-        # Somebody has taken it for one of those.
+        # Another process has removed it as the folder of an ended process.
         os.close(lock)
 
 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """A folder of this user, for as long as it is locked. What is none is not waited for."""
+    """Opens a folder of this user, without waiting for anything that is not a folder."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     found = os.open(folder, flags)
     try:
         if os.fstat(found).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "it belongs to somebody else", str(folder))
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
         yield found
     finally:
         os.close(found)
 
 
 class Copies:
-    """A folder with copies of what a process reads, and with what it writes. It goes at the end."""
+    """A temporary folder with copies of the files that a process reads and writes."""
 
     def __init__(self, url: str, limit: int) -> None:
         self._bucket = Bucket(url)
@@ -332,18 +334,18 @@ class Copies:
         self.folder, lock = make_folder()
         self._lock: int | None = lock
         self._head = Head()
-        # What tasks have written that are not committed, by their receipts or by this process.
+        # Files of uncommitted tasks, from their receipts or written by this process.
         self._loose: dict[str, Entry] = {}
-        # What the task that is done now has written.
+        # Files that the current task has written.
         self._written: dict[str, Entry] = {}
         self._gone: dict[str, Entry] = {}
         self._held: dict[str, Held] = {}
         self._asked = 0
 
     def close(self) -> None:
-        """Removes the folder, if that was not done before.
+        """Removes the folder, unless it was removed before.
 
-        The lock is closed once: its number may be that of another file afterwards.
+        The lock is closed once, since another file may get its number afterwards.
         """
         lock, self._lock = self._lock, None
         if lock is not None:
@@ -351,7 +353,7 @@ class Copies:
             os.close(lock)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Does what the process asks for (`src/cli/stdio_origin.rs`)."""
+        """Handles a request of the process (`src/cli/stdio_origin.rs`)."""
         self._asked += 1
         try:
             for it in ("bring", "take", "remove"):
@@ -362,22 +364,22 @@ class Copies:
                 span = None if whole else (int(question["from"]), int(question["until"]))
                 with contextlib.suppress(FileNotFoundError):
                     return {"done": self._bring(str(question["bring"]), span)}
-                # An object that is gone is of what is over.
+                # A missing object belongs to an earlier plan.
                 return {"done": False}
             if "take" in question:
                 return {"done": self._take(str(question["take"]), bool(question["new"]))}
             self._remove(str(question["remove"]))
         except Exception as error:
-            # Whatever a store says: the process tells of it, and it is tried again.
+            # Any error of the store: the process reports it, and the request is repeated.
             return {"error": f"{type(error).__name__}: {first_line(error)}"}
         return {"done": True}
 
     def settle(self) -> None:
-        """A request has been answered: what it removed is gone, and not too much is kept."""
+        """Ends a request: removes objects of removed files, and limits the size of the folder."""
         self._written = {}
         if self._gone:
             gone, self._gone = self._gone, {}
-            # It does not matter if it fails: what nothing names is removed by the next sitting.
+            # A failure is harmless: the next session removes objects that `head` does not name.
             with contextlib.suppress(Exception):
                 head = self._head.now(self._bucket)
                 kept = {it: entry for it, entry in head.files.items() if gone.get(it) != entry}
@@ -389,7 +391,7 @@ class Copies:
         if name.startswith(LOOSE):
             return self._bring_loose(name)
         if span is None:
-            # The manifest, or the job: the last one counts. What was for another is over.
+            # The manifest or the job: the last version counts. Files for another one are obsolete.
             before, self._head = self._head, self._head.now(self._bucket)
             if before.files.get("manifest") != self._head.files.get("manifest"):
                 self._loose = {}
@@ -405,14 +407,14 @@ class Copies:
         return True
 
     def _begin(self, name: str, entry: Entry) -> Held:
-        """A file of holes. The old one keeps its bytes for who has it open."""
+        """Creates a sparse file. Processes that have the old file open keep its contents."""
         with made(self.folder / name) as file:
             file.truncate(entry[1])
         held = self._held[name] = Held(*entry, pieces=set())
         return held
 
     def _fetch(self, name: str, held: Held, span: tuple[int, int]) -> None:
-        """Fetches of a file the pieces with some bytes that are not here."""
+        """Fetches the missing pieces of a range of a file."""
         if held.pieces is None:
             return
         wanted = range(span[0] // PIECE, -(-min(span[1], held.size) // PIECE))
@@ -457,7 +459,7 @@ class Copies:
         if name != "manifest":
             self._written[name] = self._loose[name] = entry
             return True
-        # The commit: what tasks have written counts from here on.
+        # The commit: the files of tasks count from here on.
         files = {**self._head.files, **self._loose, name: entry}
         try:
             self._head = self._head.replaced(self._bucket, files)
@@ -479,7 +481,7 @@ class Copies:
             self._gone[name] = self._head.files[name]
 
     def _shrink(self) -> None:
-        """Lets go of the files that were asked for longest ago, if there are too many bytes."""
+        """Removes the least recently used files while the folder exceeds its limit."""
         sizes = {}
         for name in self._held:
             with contextlib.suppress(FileNotFoundError):
@@ -493,25 +495,25 @@ class Copies:
 
 
 class Mirror:
-    """A folder that is, for the time of a sitting, the search itself."""
+    """A folder with the whole search during a session."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.bucket = Bucket(url)
         self._folder = folder
         self._head = Head()
-        # What the files of the folder were when they were the bucket's: length, time of change.
+        # The files of the folder that equal those of the bucket: length and modification time.
         self._known: dict[str, tuple[Entry, tuple[int, int]]] = {}
 
     def has_search(self) -> bool:
-        """Whether there is a search."""
+        """Whether the bucket contains a search."""
         return bool(Head.of(self.bucket).files)
 
     def begin(self) -> None:
-        """Says in the bucket where the first sitting is."""
+        """Records the place of the first session in the bucket."""
         self.bucket.put(BEGUN, json.dumps(self._here()).encode())
 
     def is_begun_here(self) -> bool:
-        """Whether the folder holds a search that the bucket is to have, and has not yet."""
+        """Whether the folder contains a search that is not yet in the bucket."""
         found = self.bucket.get(BEGUN)
         if found is None or not is_regular(self._folder / JOB):
             return False
@@ -523,7 +525,7 @@ class Mirror:
         return {"host": socket.gethostname(), "folder": str(self._folder.absolute())}
 
     def pull(self, is_wanted: Callable[[str], bool] = lambda _: True) -> None:
-        """Makes the folder what the bucket has; what is not wanted only in length."""
+        """Copies the bucket to the folder. Unwanted files get only their length."""
         self._head = Head.of(self.bucket)
         self._folder.mkdir(parents=True, exist_ok=True)
         if not self._known:
@@ -531,8 +533,8 @@ class Mirror:
         for path in self._files():
             if path.name not in self._head.files:
                 path.unlink()
-        # The job is first, and there as a whole or not at all: by it the folder is known for a copy
-        # of the search, if this process is killed before all others are there.
+        # The job is first, and written atomically. It identifies the folder as a copy of the search
+        # if this process is killed before all other files are written.
         for name, entry in sorted(self._head.files.items(), key=lambda it: it[0] != JOB):
             path = self._folder / name
             known = self._known.get(name)
@@ -549,7 +551,7 @@ class Mirror:
             self._known[name] = entry, stamp(path)
 
     def _refuse_others(self) -> None:
-        """Fails if there is something in the folder that is not of this search."""
+        """Fails if the folder contains files that are not of this search."""
         if all(it.name in (LOCK, NEW_JOB) for it in self._folder.iterdir()):
             return
         ours, theirs = self._folder / JOB, self._head.job(self.bucket)
@@ -561,7 +563,7 @@ class Mirror:
             )
 
     def push(self) -> None:
-        """Makes the bucket what the folder has; `Behind` if it is another since it was pulled."""
+        """Copies the folder to the bucket. Raises `Behind` if the bucket changed since `pull`."""
         files: dict[str, Entry] = {}
         for path in self._files():
             known = self._known.get(path.name)
@@ -570,19 +572,19 @@ class Mirror:
                 self._known[path.name] = known
             files[path.name] = known[0]
         self._head = self._head.replaced(self.bucket, files)
-        # Plans were of the manifest before, and what is not named now will never be.
+        # Plans belong to the previous manifest. Objects that `head` does not name now are obsolete.
         left = {key for key, _ in files.values()}
         stale = [it for it in self.bucket.keys("data/") if it not in left]
         self.bucket.delete([*stale, *self.bucket.keys("loose/"), BEGUN])
 
     def _files(self) -> list[Path]:
-        """What of the folder is the search's. Nothing else there is taken, nor removed."""
+        """Returns the files of the search. Other files are neither copied nor removed."""
         files = sorted(self._folder.iterdir())
         return [it for it in files if FILE_NAME.fullmatch(it.name) and is_regular(it)]
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """What tells whether a file was written since; nothing is like that of one that is gone."""
+    """Returns the length and modification time of a file; (-1, -1) for a missing file."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -591,6 +593,6 @@ def stamp(path: Path) -> tuple[int, int]:
 
 
 def job_digest(bucket: Bucket) -> str | None:
-    """What tells the search in a bucket from others."""
+    """Returns the digest that identifies the search in a bucket, or None."""
     found = Head.of(bucket).job(bucket)
     return None if found is None else hashlib.sha256(found).hexdigest()

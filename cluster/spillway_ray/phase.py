@@ -1,8 +1,8 @@
-"""One phase: all tasks of a plan are done, however often some of them must be done again.
+"""One phase: runs all tasks of a plan, and repeats tasks that failed.
 
-A task that is done twice gives the same bytes, so whatever is in doubt is done again: a task whose
-worker or machine is gone, one that takes too long, one whose disk failed. How often, and after
-which pause, is a matter of patience.
+A task that is run twice gives the same bytes. So each uncertain task is repeated: one whose worker
+or machine is lost, one that takes too long, and one whose disk failed. `Patience` limits the number
+of repetitions and sets the pauses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .failure import DAMAGED, STALE, STOPPED, WRONG, Failure, Stale
 from .runner import Order, Outcome, Runner
 from .stop import Stop
 
-# What the binary says of its own flags, and what it is for whoever starts tasks.
+# Flags in the messages of the binary, and the corresponding flags of this command.
 TERMS = (
     (re.compile(r"--memory(?: or --threads)?(?![\w-])"), "--memory-per-task"),
     (re.compile("; `spillway resume` resumes a search that has a checkpoint"), ""),
@@ -26,7 +26,7 @@ TERMS = (
 
 
 def in_terms_of_tasks(message: str) -> str:
-    """What the binary says of a task, with the flags of this command."""
+    """Replaces the flags in a message of the binary by those of this command."""
     for pattern, instead in TERMS:
         message = pattern.sub(instead, message)
     return message
@@ -34,25 +34,25 @@ def in_terms_of_tasks(message: str) -> str:
 
 @dataclass(frozen=True)
 class Patience:
-    """How often something is tried again before a run ends, and how long the first pause is."""
+    """The maximum numbers of retries before a run ends, and the first pause in seconds."""
 
     lost: int = 10
     late: int = 3
     storage: int = 5
-    # Whoever sees an old plan over a slow folder, or waits for another who searches.
+    # For an old plan that a slow folder still shows, and for a search by another process.
     behind: int = 10
     pause: float = 1.0
-    # How long nothing may happen before the reason is told.
+    # The time without events, in seconds, after which the reason is printed.
     quiet: float = 60.0
 
     def after(self, times: int) -> float:
-        """The pause after so many failures."""
+        """The pause after this number of failures, in seconds."""
         return min(self.pause * 2.0 ** (times - 1), 30 * self.pause)
 
 
 @dataclass
 class Phase:
-    """The tasks of one plan, being done."""
+    """The tasks of one plan, while they run."""
 
     binary: Binary
     runner: Runner
@@ -64,11 +64,11 @@ class Phase:
     tell: Callable[[str], None]
     redone: int = 0
     failed: Counter[tuple[str, int]] = field(default_factory=Counter)
-    # Tasks that wait for their turn: when, and which.
+    # Tasks that wait: the time at which each is submitted, and its number.
     waiting: list[tuple[float, int]] = field(default_factory=list)
 
     def run(self) -> None:
-        """Does all tasks; `Stale` if the plan is not the current one any more."""
+        """Runs all tasks. Raises `Stale` if the plan is no longer the current one."""
         fit = self.binary.fit()
         self.waiting = [(0.0, task) for task in range(self.plan.tasks)]
         left = self.plan.tasks
@@ -92,7 +92,7 @@ class Phase:
             raise
 
     def _sleep(self) -> list[Outcome]:
-        """All tasks that are left wait for their turn."""
+        """Sleeps while all remaining tasks wait."""
         self.stop.pause(min(0.3, max(0.0, min(self.waiting)[0] - time.monotonic())))
         return []
 
@@ -106,12 +106,12 @@ class Phase:
             self.runner.submit(Order(task, command, request, fit, self.timeout))
 
     def _judge(self, it: Outcome) -> bool:
-        """Whether a task is done. Otherwise it is done again, or the run ends."""
+        """Returns whether a task is done. Otherwise it is repeated, or the run ends."""
         if it.unfit is not None:
             raise Failure(it.unfit)
         if it.late:
             tries = f"did not end in {self.timeout:g} s"
-            return self._again(it, "late", self.patience.late, f"{tries}; `--task-timeout` is more")
+            return self._again(it, "late", self.patience.late, f"{tries}; raise `--task-timeout`")
         if it.code == 0:
             return True
         if it.code == STALE:

@@ -1,4 +1,4 @@
-"""What a run says of its progress, on standard error: a line for each phase."""
+"""The progress of a run on standard error: a line for each phase."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .binary import Plan
 
 
 def clock(seconds: float) -> str:
-    """Hours, minutes and seconds, as the binary has them."""
+    """Formats hours, minutes and seconds, as the binary does."""
     whole = int(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things."""
+    """Formats a number with its noun."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 class Progress:
-    """Says how far a run is."""
+    """Prints the progress of a run."""
 
     def __init__(self, to: IO[str] | None = None) -> None:
         self.to = sys.stderr if to is None else to
         self.began = time.monotonic()
 
     def say(self, text: str) -> None:
-        """What cannot be written is left out."""
+        """Prints a line. A line that cannot be written is dropped."""
         try:
             self.to.write(text + "\n")
             self.to.flush()
@@ -36,11 +36,11 @@ class Progress:
             pass
 
     def note(self, text: str) -> None:
-        """Something that whoever looks on should know."""
+        """Prints a note for the user."""
         self.say(f"note: {text}")
 
     def phase(self, plan: Plan, states: int, seconds: float, redone: int = 0) -> None:
-        """A phase is done, and there are so many states now."""
+        """Prints a completed phase, with the number of states after it."""
         parts = [
             clock(time.monotonic() - self.began),
             f"level {plan.level}",

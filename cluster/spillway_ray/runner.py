@@ -1,7 +1,7 @@
-"""Who runs tasks: processes on this machine. `by_ray` has the other one.
+"""Runners of tasks: processes on this machine. `by_ray` contains the other runner.
 
-A runner takes tasks and tells, whenever it is asked, what became of those that ended. It does not
-judge: what is done again, and when, is the phase's matter (`phase`).
+A runner accepts tasks, and returns the outcomes of those that ended. It does not evaluate them: the
+phase decides what is repeated, and when (`phase`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any, Protocol
 from . import worker
 from .failure import Failure
 
-# The address that means no cluster.
+# The address that selects processes on this machine, without a cluster.
 LOCAL = "local-processes"
 
 
 @dataclass(frozen=True)
 class Order:
-    """One task as it is given to a machine."""
+    """One task, as it is submitted to a machine."""
 
     task: int
-    # What a server is started by, and what it is asked.
+    # The command that starts a server, and the request to it.
     command: worker.Command
     request: str
     fit: tuple[str, str, str, str]
@@ -35,46 +35,46 @@ class Order:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task that somebody had."""
+    """The outcome of a submitted task."""
 
     task: int
-    # The exit code; None where the process or its machine is gone.
+    # The exit code; None if the process or its machine is lost.
     code: int | None
     err: str = ""
     host: str = ""
-    # It took longer than it may, and was killed.
+    # Whether it exceeded its time limit and was killed.
     late: bool = False
-    # Why its machine cannot work in the folder.
+    # The reason why its machine is unfit.
     unfit: str | None = None
 
 
 class Runner(Protocol):
-    """Who runs tasks."""
+    """Runs tasks."""
 
     def room(self) -> int:
-        """How many tasks can run at the same time now."""
+        """Returns the number of tasks that can run at the same time now."""
 
     def why_no_room(self) -> str:
-        """Why no task can run now, as far as the machines that are there tell."""
+        """Returns the reason why no current machine can run a task."""
 
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
-        """Of the machines that are there now, why some cannot work in the folder."""
+        """Returns the reasons why current machines are unfit."""
 
     def submit(self, order: Order) -> None:
-        """Takes a task, to be run when there is room."""
+        """Submits a task, which runs when there is room."""
 
     def ended(self, seconds: float) -> list[Outcome]:
-        """What has ended, after waiting for something so long at most."""
+        """Returns the tasks that ended, after waiting at most this time for one."""
 
     def cancel(self) -> None:
-        """Lets go of all tasks; of none of them an outcome is told."""
+        """Cancels all tasks. None of them has an outcome."""
 
     def close(self) -> None:
-        """Lets go of everything."""
+        """Releases all resources."""
 
 
 def outcome(task: int, told: dict[str, Any]) -> Outcome:
-    """What `worker.work` told of a task."""
+    """Converts the result of `worker.work`."""
     if "unfit" in told:
         return Outcome(task, None, unfit=told["unfit"])
     is_lost = worker.is_lost(told)
@@ -87,20 +87,20 @@ def outcome(task: int, told: dict[str, Any]) -> Outcome:
 
 
 def how_it_ended(code: int | None) -> str:
-    """How a process ended that gave no answer, as what is said of it."""
+    """Describes the end of a process that gave no answer."""
     if code is None:
         return "does not end"
     if code >= 0:
         return f"ended without an answer, with exit code {code}"
     with contextlib.suppress(ValueError):
         name = signal.Signals(-code).name
-        hint = ", as the system does where memory runs out" if -code == signal.SIGKILL else ""
+        hint = ", which the system sends if memory runs out" if -code == signal.SIGKILL else ""
         return f"was ended by {name}{hint}"
     return f"was ended by signal {-code}"
 
 
 def sized(number: int) -> str:
-    """A number of bytes, as whoever gives memory to tasks reads it."""
+    """Formats a number of bytes."""
     for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if number >= 1 << power:
             return f"{number / (1 << power):.1f}{unit}"
@@ -108,15 +108,15 @@ def sized(number: int) -> str:
 
 
 def too_small(largest: int, memory: int) -> str:
-    """That no machine has the memory that a task is given."""
+    """A message: no machine has the memory of a task."""
     return (
         f"no machine has {sized(memory)} of memory for a task: the largest has {sized(largest)}; "
-        "`--memory-per-task` says how much a task is given"
+        "`--memory-per-task` sets the memory of a task"
     )
 
 
 def local_room(memory: int) -> int:
-    """How many tasks of so much memory this machine has room for; fails if it has for none."""
+    """Returns the number of tasks with this memory that fit on this machine. Fails if none does."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if memory > total:

@@ -1,6 +1,6 @@
-"""Being asked to stop: signals are counted, and whoever waits looks.
+"""Requests to stop. Signals are counted, and each wait checks the count.
 
-The first asks for a clean end, the second for one at once. Both are safe.
+The first signal requests a clean end, and the second an immediate one. Both are safe.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop:
-    """How often somebody has asked for an end."""
+    """Counts the requests to stop."""
 
     def __init__(self) -> None:
         self.asked = 0
 
     def check(self) -> None:
-        """Ends what is being done, if that was asked for."""
+        """Raises `Stopped` after a request to stop."""
         if self.asked:
             raise Stopped
 
     def pause(self, seconds: float) -> None:
-        """Waits, unless somebody asks for an end."""
+        """Waits. Raises `Stopped` at a request to stop."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.check()
@@ -36,7 +36,7 @@ class Stop:
         self.asked += 1
 
     def listen(self) -> None:
-        """Counts signals from now on. One that is ignored, as by `nohup`, stays so."""
+        """Starts counting signals. An ignored signal, as under `nohup`, remains ignored."""
         for it in SIGNALS:
             if signal.getsignal(it) is not signal.SIG_IGN:
                 signal.signal(it, self._count)

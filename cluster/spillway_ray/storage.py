@@ -1,7 +1,8 @@
-"""Where a search lies in an object store: what the driver does with it.
+"""The driver's operations on a search in an object store.
 
-Tasks, plans and commits go by copies of what they need (`objects.Copies`). A sitting of one process
-needs all of the search in a folder, so it is brought there before, and taken back after.
+Tasks, plans and commits use copies of the files that they need (`objects.Copies`). A session of one
+process needs the whole search in a folder. So the search is copied to the folder before the
+session, and back after it.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from .objects import AnotherSearch, Behind, DamagedBucket, Mirror, first_line, j
 
 
 class Storage:
-    """A search below a URL, with the folder on this machine that sittings are in."""
+    """A search below a URL, and the folder on this machine for sessions."""
 
     def __init__(self, url: str, folder: str, limit: int) -> None:
         self.url, self.folder = url, folder
-        # Bytes of copies that a process which does tasks may keep.
+        # The maximum bytes of copies that a process for tasks keeps.
         self.limit = limit
         try:
             self._mirror = Mirror(url, Path(folder))
         except ImportError as error:
             raise Failure(
                 f"`--storage` needs the package obstore: {error}; "
-                "`pip install spillway-ray[objects]` has it"
+                "`pip install spillway-ray[objects]` installs it"
             ) from error
         except Exception as error:
-            # Whatever it says of a URL or of the environment.
+            # Any error in the URL or in the environment.
             raise Failure(f"`--storage {url}`: {first_line(error)}") from error
 
     def begin(self) -> None:
-        """Says that a search begins here; fails if there is one already."""
+        """Records that a search starts here. Fails if there is one already."""
         with self._told():
             there = self._mirror.has_search()
             here = not there and self._mirror.is_begun_here()
@@ -50,7 +51,7 @@ class Storage:
             )
 
     def take_over(self, is_running: Callable[[], bool]) -> None:
-        """Takes the search to the store, if it was begun in the folder and is not there yet."""
+        """Copies the search to the store, if it started in the folder and is not there yet."""
         with self._told():
             if self._mirror.has_search() or not self._mirror.is_begun_here():
                 return
@@ -59,7 +60,7 @@ class Storage:
             self._mirror.push()
 
     def job(self) -> str:
-        """What tells the search from others."""
+        """The digest that identifies the search."""
         with self._told():
             found = job_digest(self._mirror.bucket)
         if found is None:
@@ -68,7 +69,7 @@ class Storage:
 
     @contextlib.contextmanager
     def sitting(self) -> Iterator[None]:
-        """While one process searches in the folder."""
+        """Provides the search in the folder while one process searches there."""
         with self._told():
             self._mirror.pull()
         yield
@@ -77,7 +78,7 @@ class Storage:
 
     @contextlib.contextmanager
     def look(self) -> Iterator[str]:
-        """A folder that tells how far the search is, as `status` looks at it."""
+        """Provides a folder with the files that `status` reads."""
         keys = ("levels-", "merged-", "candidates-", "frontier-", "fresh-")
         with tempfile.TemporaryDirectory(prefix="spillway-status-") as folder:
             with self._told():
@@ -86,7 +87,7 @@ class Storage:
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
-        """What the store says is told; it may go better once more."""
+        """Converts errors of the store. Most of them may be temporary."""
         try:
             yield
         except Behind as error:

@@ -1,8 +1,8 @@
-"""What is done where the work is: look whether a machine is fit, have the binary do tasks there.
+"""The functions that run on workers: they check whether a machine is fit, and run tasks.
 
-Ray sends these functions to its workers by value, and those of `objects`, so that workers need Ray,
-the binary and the folder, and not this package. So nothing here uses the rest of the package, and
-what goes to and fro is plain: numbers, texts, dictionaries.
+Ray sends these functions and those of `objects` to its workers by value. So workers need Ray, the
+binary and the folder, and not this package. For this reason this module uses no other module of the
+package except `objects`, and arguments and results are plain: numbers, texts, dictionaries.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from typing import Any, Callable
 
 from .objects import Bucket, Copies, digest, first_line, job_digest
 
-# What cannot be run, as shells have it.
+# The exit code of shells for a command that cannot be run.
 CANNOT_RUN = 127
 
-# The exit code of the binary for what may succeed when it is tried again.
+# The exit code of the binary for a failure that may be temporary.
 TRY_AGAIN = 3
 
-# The command line of a server, and how many bytes of copies it may keep, where the search lies in
-# an object store.
+# The command line of a server and, for a search in an object store, the maximum bytes of copies
+# that it keeps.
 Command = tuple[list[str], int]
 
-# Where in it the directory is.
+# The index of the directory in the command line.
 DIR = 3
 
-# How often, a second apart, a file that others have just made is looked for: over NFS that may take
-# a moment.
+# The number of attempts, one second apart, to open a file that another machine has just created.
+# Over NFS, the file may become visible later.
 LOOKS = 5
 
-# A child that gets a signal when its parent is gone, whatever became of that. A function that
-# `Popen` calls before the program would do, but is not safe beside the threads of a Ray worker.
+# A child that gets a signal when its parent has ended for any reason. The argument `preexec_fn` of
+# `Popen` would do the same, but is not safe with the threads of a Ray worker.
 LEASH = """
 import ctypes, os, sys
 parent, number, program = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
@@ -58,16 +58,16 @@ except Exception as error:
 
 
 def leashed(argv: list[str], number: int) -> list[str]:
-    """The command that runs another, which gets signal `number` when this process is gone."""
+    """The command that runs another one, which gets signal `number` when this process ends."""
     return [sys.executable, "-I", "-S", "-c", LEASH, str(os.getpid()), str(number), *argv]
 
 
 class Server:
-    """A binary that does one request after another, so that a model is compiled once."""
+    """A binary that handles a sequence of requests, so that a model is compiled once."""
 
     def __init__(self, command: Command) -> None:
         argv, limit = command
-        # Where the search lies in a bucket, it has a folder with copies.
+        # A search in a bucket has a folder with copies.
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._copies = Copies(argv[DIR], limit) if is_bucket(argv[DIR]) else None
         if self._copies is not None:
@@ -89,7 +89,7 @@ class Server:
 
     @property
     def is_up(self) -> bool:
-        """Whether it takes requests."""
+        """Whether it accepts requests."""
         return not self._is_closed and self._child.poll() is None
 
     def ask(
@@ -98,7 +98,7 @@ class Server:
         timeout: float | None = None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> dict[str, Any]:
-        """What comes of a request. It is killed where that is late, or somebody says stop."""
+        """Returns the result of a request. A timeout or a request to stop kills the server."""
         until = None if timeout is None else time.monotonic() + timeout
         late = False
         try:
@@ -116,12 +116,12 @@ class Server:
             if self._copies is not None:
                 self._copies.settle()
             return {**told, **read_answer(line)}
-        # What ended by itself is let do so, as what it says last is told.
+        # A server that ended by itself is not killed, since its last messages are reported.
         err = self.close(kill=line is None)
         return {**told, "code": self._child.returncode, "err": err}
 
     def _put(self, request: str) -> bytes | None:
-        """Gives it a request; nothing is its answer if it is gone."""
+        """Sends a request. Returns an empty line if the server has ended."""
         assert self._child.stdin is not None
         try:
             self._child.stdin.write(request.encode() + b"\n")
@@ -131,7 +131,7 @@ class Server:
         return None
 
     def _line(self) -> bytes | None:
-        """A line that it says; none if there is none yet, an empty one if there never will be."""
+        """Returns a line of the server: None if there is none yet, an empty one at the end."""
         assert self._child.stdout is not None
         ready, _, _ = select.select([self._child.stdout], [], [], 0.1)
         if not ready:
@@ -144,9 +144,9 @@ class Server:
         return line + end if end else None
 
     def close(self, kill: bool = True) -> str:
-        """Ends it, and gives what it said on standard error. What it is at is lost.
+        """Ends the server, and returns its standard error. A request in progress is lost.
 
-        It may be closed again: whoever finds it gone closes it, and so does its owner.
+        It may be closed several times: by its owner, and after the server was found to have ended.
         """
         if self._is_closed:
             return ""
@@ -157,7 +157,7 @@ class Server:
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-        # One that waits for a disk that does not answer cannot be killed, nor waited for.
+        # A process that waits for an unresponsive disk can neither be killed nor waited for.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(10)
         if self._copies is not None:
@@ -168,12 +168,12 @@ class Server:
 
 
 def is_bucket(place: str) -> bool:
-    """Whether a search lies in an object store, not in a folder."""
+    """Whether a search is in an object store, not in a folder."""
     return "://" in place
 
 
 def asks(line: bytes) -> dict[str, Any] | None:
-    """What a server asks for before it answers, if it does."""
+    """Returns the question of a server before its answer, or None."""
     with contextlib.suppress(ValueError):
         found = json.loads(line)
         if isinstance(found, dict) and "code" not in found:
@@ -182,7 +182,7 @@ def asks(line: bytes) -> dict[str, Any] | None:
 
 
 def read_answer(line: bytes) -> dict[str, Any]:
-    """What the line of a server says: a code, and an object or an error."""
+    """Reads the line of a server: a code, and an object or an error."""
     try:
         found = json.loads(line)
         return {"code": int(found["code"]), "err": str(found.get("error", "")), "answer": found}
@@ -193,14 +193,14 @@ def read_answer(line: bytes) -> dict[str, Any]:
 
 
 def is_lost(told: dict[str, Any]) -> bool:
-    """Whether who was asked is gone: ended by a signal, as where a machine has no memory left, or
-    without an answer."""
+    """Whether the process is lost: it ended without an answer, or by a signal, as when a machine
+    runs out of memory."""
     code = told["code"]
     return code is None or code < 0 or (code == 0 and told["answer"] is None)
 
 
 def run(argv: list[str], timeout: float) -> dict[str, Any]:
-    """Runs a short command to its end, or until it is late."""
+    """Runs a short command to its end, or until the timeout."""
     pipe = subprocess.PIPE
     none = subprocess.DEVNULL
     child = subprocess.Popen(
@@ -209,16 +209,16 @@ def run(argv: list[str], timeout: float) -> dict[str, Any]:
     try:
         out, err = (it.decode(errors="replace") for it in child.communicate(timeout=timeout))
     except subprocess.TimeoutExpired:
-        # It is not waited for: what waits for a disk that does not answer cannot be killed.
+        # No wait: a process that waits for an unresponsive disk cannot be killed.
         child.kill()
         return {"code": None, "out": "", "err": f"it does not end in {timeout:g} s"}
     return {"code": child.returncode, "out": out, "err": err}
 
 
 def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
-    """Why this machine cannot work in the folder; None if it can.
+    """Returns the reason why this machine is unfit, or None.
 
-    It can if its binary is of the same version as the driver's and it sees the same search there.
+    A machine is fit if its binary has the version of the driver's, and it sees the same search.
     """
     host = socket.gethostname()
     told = run([binary, "--version"], timeout=60)
@@ -231,7 +231,7 @@ def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
         return f"{host}: its `{binary}` is {found}, the driver's is {version}"
     if is_bucket(folder):
         return unseen(host, folder, job)
-    problem = "is never looked at"
+    problem = "the folder was not checked"
     for look in range(LOOKS):
         if look > 0:
             time.sleep(1)
@@ -247,11 +247,11 @@ def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
 
 
 def unseen(host: str, url: str, job: str) -> str | None:
-    """Why a machine cannot work on a search in a bucket."""
+    """Returns the reason why a machine is unfit for a search in a bucket, or None."""
     try:
         found = job_digest(Bucket(url))
     except Exception as error:
-        # Whatever the store says, or that there is no package for it.
+        # Any error of the store, or a missing package.
         return f"{host}: {url} cannot be read there: {first_line(error)}"
     if found is None:
         return f"{host}: {url} holds no search there: it is not the driver's"
@@ -260,7 +260,7 @@ def unseen(host: str, url: str, job: str) -> str | None:
     return None
 
 
-# The server of each thread of this process, and what it was started for.
+# The server of each thread of this process, with its command and search.
 SERVERS: dict[int, tuple[Any, Server]] = {}
 
 
@@ -271,7 +271,7 @@ def work(
     timeout: float | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
-    """Has a server do one task, if this machine is fit: it may have come since the search began."""
+    """Runs one task on a server. Checks first that this machine, which may be new, is fit."""
     thread, wanted = threading.get_ident(), (command, fit)
     try:
         found, server = SERVERS.get(thread, (None, None))
@@ -284,14 +284,14 @@ def work(
             SERVERS[thread] = wanted, server
         return server.ask(request, timeout, stopped)
     except Exception as error:
-        # The task may succeed when it is tried again, here or elsewhere.
+        # The task may succeed when it is repeated here or elsewhere.
         host, why = socket.gethostname(), f"{type(error).__name__}: {first_line(error)}"
         err = f"error: the task cannot be run: {why}"
         return {"code": TRY_AGAIN, "err": err, "host": host, "late": False, "answer": None}
 
 
 def let_go(*threads: int) -> None:
-    """Ends the servers of some threads of this process, or all of them."""
+    """Ends the servers of these threads of this process, or all servers."""
     for thread in threads or list(SERVERS):
         if thread in SERVERS:
             SERVERS.pop(thread)[1].close()

@@ -1,1 +1,1 @@
-"""Tests of the driver, with a binary that is a script."""
+"""Tests of the driver, with a script in place of the binary."""

@@ -1,4 +1,4 @@
-"""An object store that is none: a mock of S3 on this machine, where there is one."""
+"""A mock of S3 on this machine, if the package for it is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUCKET = "searches"
 
 @contextlib.contextmanager
 def serving(host: str = "127.0.0.1") -> Iterator[None]:
-    """A server with an empty bucket, which all that begins meanwhile finds by the environment."""
+    """Runs a server with an empty bucket. Environment variables lead new processes to it."""
     import obstore  # noqa: PLC0415, F401
 
     here = server.ThreadedMotoServer(ip_address="0.0.0.0", port=0, verbose=False)
@@ -40,7 +40,7 @@ def serving(host: str = "127.0.0.1") -> Iterator[None]:
 
 
 def make_bucket(endpoint: str) -> None:
-    """Makes the bucket."""
+    """Creates the bucket."""
     import boto3  # type: ignore[import-untyped]  # noqa: PLC0415
 
     boto3.client(
@@ -53,5 +53,5 @@ def make_bucket(endpoint: str) -> None:
 
 
 def new_url() -> str:
-    """Where nothing lies."""
+    """Returns an unused URL."""
     return f"s3://{BUCKET}/{uuid4().hex}"

@@ -1,4 +1,4 @@
-"""A place for a search, with a model, and what may go wrong there."""
+"""A model, a search directory, and injected failures."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from spillway_ray.stop import Stop
 
 HERE = Path(__file__).parent
 
-# Everything is tried as often as in earnest, without the waiting.
+# The numbers of retries of a real run, with short pauses.
 HASTE = Patience(pause=0.01)
 
 
 def expected(modulus: int) -> tuple[int, int]:
-    """How many states and levels a model has."""
+    """The numbers of states and levels of a model."""
     known, frontier, levels = {1}, {1}, 0
     while frontier:
         met = {(5 * x + i) % modulus for x in frontier for i in range(4)}
@@ -54,22 +54,22 @@ class Place:
         self.verified = f"verified: {states} states, {levels} levels\n".encode()
 
     def trouble(self, *what: dict[str, object]) -> None:
-        """What goes wrong from now on."""
+        """Sets the failures from now on."""
         Path(f"{self.folder}.trouble").write_text(json.dumps(what))
 
     def calls(self) -> Counter[str]:
-        """How often each command was called, and each task run."""
+        """Counts the calls of each command, and the runs of each task."""
         path = Path(f"{self.folder}.calls")
         return Counter(path.read_text().splitlines() if path.exists() else [])
 
     def called(self, command: str) -> int:
-        """How often a command was called."""
+        """Counts the calls of a command."""
         return sum(n for it, n in self.calls().items() if it.split()[0] == command)
 
     def driver(
         self, wishes: Wishes | None = None, runner: Callable[[], Runner] | None = None
     ) -> Driver:
-        """A driver in this process."""
+        """Creates a driver in this process."""
         return Driver(
             Binary(str(self.spillway), str(self.folder), Stop()),
             runner or (lambda: Processes(1 << 30)),
@@ -79,12 +79,12 @@ class Place:
         )
 
     def check(self, wishes: Wishes | None = None) -> tuple[int, bytes]:
-        """A whole run in this process."""
+        """Does a whole run in this process."""
         ended = self.driver(wishes).check(str(self.model))
         return ended.code, ended.report
 
     def command(self, what: str, *flags: str) -> list[str]:
-        """The command line of a run."""
+        """Returns the command line of a run."""
         first = (
             [str(self.model), "--dir", str(self.folder)] if what == "check" else [str(self.folder)]
         )
@@ -92,19 +92,19 @@ class Place:
         return [sys.executable, "-m", "spillway_ray", what, *first, *ours, *flags]
 
     def start(self, what: str, *flags: str) -> subprocess.Popen[bytes]:
-        """A run as a process of its own."""
+        """Starts a run as a separate process."""
         pipe = subprocess.PIPE
         environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
         argv = self.command(what, *flags)
         return subprocess.Popen(argv, stdout=pipe, stderr=pipe, env=environment)
 
     def until(self, done: Callable[[], bool]) -> None:
-        """Waits until something is so."""
+        """Waits until a condition is true."""
         for _ in range(600):
             if done():
                 return
             time.sleep(0.05)
-        pytest.fail("what was waited for did not come")
+        pytest.fail("the condition did not become true")
 
 
 @pytest.fixture

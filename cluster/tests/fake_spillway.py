@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A `spillway` for tests: the commands that the driver calls, on a toy that really searches.
+"""A `spillway` for tests: the commands that the driver calls, with a real search of a small model.
 
 A model is JSON: `{"modulus": M, "bad": B}`. States are the numbers below M, the first is 1, and x
 leads to 5x, 5x + 1, 5x + 2 and 5x + 3. A search violates its property if B is reached. Every
 third level is merged.
 
-Beside the directory may lie `DIR.trouble`, a list of `{"command", "task", "times", "do", ...}`:
-what goes wrong when that is called, so many times. `DIR.calls` has a line for each call.
+The file `DIR.trouble` beside the directory injects failures. It is a list of
+`{"command", "task", "times", "do", ...}`: the failure of this number of calls. `DIR.calls` has a
+line for each call.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any, NoReturn
 VERSION = os.environ.get("FAKE_VERSION", "0.1.0")
 Json = dict[str, Any]
 
-# A search that has not found its first states.
+# A search without its first states.
 FIRST: Json = {
     "generation": 0,
     "phase": "expand",
@@ -39,7 +40,7 @@ FIRST: Json = {
 
 
 class Failed(Exception):
-    """A code that is not 0, and why."""
+    """An exit code other than 0, and the message."""
 
 
 def fail(code: int, message: str) -> NoReturn:
@@ -47,7 +48,7 @@ def fail(code: int, message: str) -> NoReturn:
 
 
 def put(path: Path, value: object) -> None:
-    """Replaces a file at once, whoever else does so."""
+    """Replaces a file atomically, even if other processes do so too."""
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.write_text(json.dumps(value))
     new.rename(path)
@@ -66,13 +67,13 @@ class Search:
         self.saved = self.load()
 
     def load(self) -> Json:
-        """The manifest, or what it would be before there is one."""
+        """Reads the manifest, or returns the initial one."""
         path = self.folder / "manifest"
         found: Json = json.loads(path.read_text()) if path.exists() else FIRST
         return found
 
     def trouble(self, command: str, task: int = -1) -> None:
-        """What a test wants to go wrong."""
+        """Injects the failures of a test."""
         with open(f"{self.folder}.calls", "a") as calls:
             calls.write(f"{command} {task}\n")
         path = Path(f"{self.folder}.trouble")
@@ -90,7 +91,7 @@ class Search:
         if it["do"] == "exit":
             fail(it["code"], it.get("message", "as the test wants it"))
         if it["do"] == "end":
-            # Without an answer, as a process that panics, or whose wrapper cannot begin.
+            # Without an answer, like a process that panics, or whose wrapper cannot start it.
             os._exit(it["code"])
         if it["do"] == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -144,7 +145,7 @@ class Search:
             outputs=[],
         )
 
-    # A plan is of a manifest; the first that is written counts.
+    # A plan belongs to a manifest. The first one that is written counts.
 
     def plan(self, tasks: int, thin: int) -> Json:
         saved = self.saved
@@ -172,7 +173,7 @@ class Search:
         return {"phase": saved["phase"], "plan": made["id"], "tasks": made["tasks"], **self.told()}
 
     def current(self, plan: str) -> int:
-        """How many tasks the plan has, if it is the current one."""
+        """Returns the number of tasks of the plan, which must be the current one."""
         path = self.folder / f"plan-{self.saved['generation']}"
         found = json.loads(path.read_text()) if path.exists() else {"id": ""}
         if found["id"] != plan:
@@ -222,7 +223,7 @@ class Search:
     def sit(self, limit: float) -> NoReturn:
         self.lock()
         self.trouble("sit")
-        # One process begins the level anew.
+        # One process starts the level again.
         self.save(phase="expand", outputs=[])
         while not self.is_at_end() and len(self.saved["visited"]) < limit:
             met = {y for x in self.saved["frontier"] for y in after(x, self.job["modulus"])}
@@ -246,7 +247,7 @@ def begin(model: Path, folder: Path) -> None:
 
 
 def resume(argv: list[str]) -> NoReturn:
-    """`resume` has few of the flags of `check`, and refuses the others."""
+    """`resume` has few of the flags of `check`, and rejects the others."""
     asked = argparse.ArgumentParser(prog="spillway resume", allow_abbrev=False)
     asked.add_argument("dir", type=Path)
     asked.add_argument("--max-states", type=float, default=float("inf"))
@@ -292,7 +293,7 @@ def main(argv: list[str]) -> None:
 
 
 def served(folder: Path, request: list[str]) -> Json:
-    """What a server answers."""
+    """Returns the answer of a server."""
     try:
         return {"code": 0, **asked(Search(folder), request)}
     except Failed as failed:

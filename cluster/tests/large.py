@@ -1,4 +1,4 @@
-"""A search of 2,744,000 states by a real binary, whose driver may be begun anew."""
+"""A search of 2,744,000 states by a real binary, whose driver may be restarted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from .conftest import HERE
 from .real import SPILLWAY, levels
 
-# Three who take one step or twelve, so that levels are wide.
+# Three counters that increase by one or by twelve, so that levels are wide.
 GRID = (
     "int a; int b; int c;\n"
     + "".join(
@@ -33,7 +33,7 @@ MEMBERS = ("verdict", "states", "transitions", "levels", "coverage")
 
 
 class Alone:
-    """The same search by one process."""
+    """The reference: the same search by one process."""
 
     def __init__(self, path: Path) -> None:
         self.model, self.folder = path / "grid.dve", path / "alone"
@@ -45,7 +45,7 @@ class Alone:
 
 
 class Search:
-    """One search, whose driver may be begun anew."""
+    """One search, whose driver may be restarted."""
 
     def __init__(self, alone: Alone, folder: Path, address: str, *flags: str) -> None:
         self.alone, self.folder, self.log = alone, folder, folder.with_suffix(".log")
@@ -69,23 +69,23 @@ class Search:
         self.driver = self._start("resume", str(self.folder)) if begun else self.driver
 
     def ended(self) -> bool:
-        """Whether there is a verdict. Who gave up, as where Ray's own process on the driver's
-        machine was the one that went, is begun anew."""
+        """Whether there is a verdict. Restarts a driver that gave up, for example because Ray's own
+        process on its machine was killed."""
         if self.driver.poll() == 3:
             self.driver = self._start("resume", str(self.folder))
         return self.driver.poll() is not None
 
     def tasks_done(self) -> int:
-        """In phases that were committed by a driver that told of it."""
+        """The number of tasks in the committed phases that the log contains."""
         told = re.findall(r" (\d+) tasks? ", self.log.read_text())
         return sum(int(it) for it in told)
 
     def redone(self) -> int:
-        """Tasks that were done again."""
+        """The number of repeated tasks."""
         return sum(int(it) for it in re.findall(r"(\d+) redone", self.log.read_text()))
 
     def compare(self) -> None:
-        """It has come to what one process comes to."""
+        """Asserts that the result equals that of one process."""
         report = self.driver.stdout.read() if self.driver.stdout else b""
         assert self.driver.returncode == 0, self.log.read_text()[-3000:]
         assert report.startswith(b"{"), report[:2000]

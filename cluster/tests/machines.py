@@ -1,4 +1,4 @@
-"""Clusters of Ray for tests: machines of one processor each that all are this one."""
+"""Clusters of Ray for tests: simulated machines of one processor each on this machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ STORE = 80 << 20
 
 
 def machine(machines: Machines, **more: Any) -> Any:
-    """One more machine."""
+    """Adds a machine."""
     return machines.add_node(num_cpus=1, object_store_memory=STORE, **more)
 
 
 @contextlib.contextmanager
 def several(number: int) -> Iterator[Machines]:
-    """So many machines, that of the head included."""
+    """Runs this number of machines, including that of the head."""
     head = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False}
     found = Machines(initialize_head=True, head_node_args=head)
     try:

@@ -1,4 +1,4 @@
-"""Machines that reach each other by a network that can be made bad: namespaces on this machine."""
+"""Simulated machines with a network that can be disturbed: namespaces on this machine."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ RAY = str(Path(sys.executable).parent / "ray")
 
 
 def can_be_made() -> bool:
-    """Whether there may be namespaces here, and bad networks."""
+    """Whether namespaces and disturbed networks can be created here."""
     tools = all(shutil.which(it) for it in ("ip", "tc"))
     return tools and os.geteuid() == 0 and shutil.which(RAY) is not None
 
 
 def has_netem() -> bool:
-    """Whether this system can delay and lose what goes over a network at will."""
+    """Whether this system can delay and drop packets of a network."""
     tried = ["tc", "qdisc", "replace", "dev", "lo", "root", "netem", "delay", "0ms"]
     if subprocess.run(tried, check=False, capture_output=True).returncode != 0:
         return False
@@ -32,15 +32,15 @@ def has_netem() -> bool:
 
 
 def run(line: str) -> None:
-    """Runs a command of the network's."""
+    """Runs a command that changes the network."""
     subprocess.run(line.split(), check=True, capture_output=True)
 
 
 class Networks:
-    """A head of Ray's cluster here, and machines of one processor in namespaces."""
+    """The head of a cluster of Ray, and machines of one processor in namespaces."""
 
     def __init__(self, number: int) -> None:
-        # As `docs/how-to/cluster.md` has it: each machine has the token, here by the environment.
+        # As in `docs/how-to/cluster.md`, each machine has the token, here in the environment.
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         self.number = number
@@ -74,7 +74,7 @@ class Networks:
         )
 
     def join(self, it: int) -> None:
-        """A machine joins, or joins again."""
+        """Lets a machine join, or join again."""
         self.leave(it)
         line = (
             f"ip netns exec spill{it} {RAY} start --address={self.address} --block --num-cpus=1 "
@@ -86,7 +86,7 @@ class Networks:
         )
 
     def leave(self, it: int) -> None:
-        """All that runs on a machine is killed."""
+        """Kills all processes of a machine."""
         pids = subprocess.run(
             ["ip", "netns", "pids", f"spill{it}"], stdout=-1, text=True, check=True
         ).stdout.split()
@@ -96,25 +96,25 @@ class Networks:
             self._machines.pop(it).wait()
 
     def is_there(self, it: int) -> bool:
-        """Whether Ray runs on a machine; where it was given up by the others it ends."""
+        """Whether Ray runs on a machine. It ends if the other machines have given it up."""
         return self._machines[it].poll() is None
 
     def make(self, it: int, how: str) -> None:
-        """What becomes of all that goes to a machine and comes from it, as `tc` has it."""
+        """Sets the disturbance of all packets to and from a machine, in the syntax of `tc`."""
         run(f"tc qdisc replace dev spillv{it} root {how}")
         run(f"ip netns exec spill{it} tc qdisc replace dev eth0 root {how}")
 
     def part(self, it: int) -> None:
-        """Nothing goes to a machine or comes from it."""
+        """Disconnects a machine."""
         run(f"ip link set spillv{it} down")
 
     def mend(self, it: int) -> None:
-        """The network is good again."""
+        """Removes the disturbance of a machine."""
         self.make(it, "pfifo limit 1000")
         run(f"ip link set spillv{it} up")
 
     def close(self) -> None:
-        """Nothing is left of it."""
+        """Removes all namespaces and processes."""
         for it in range(self.number):
             if Path(f"/run/netns/spill{it}").exists():
                 self.leave(it)

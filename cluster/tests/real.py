@@ -1,4 +1,4 @@
-"""The real binary, and what tells of the levels of its directories, where variables name them."""
+"""The real binary, and the program that prints the levels of a directory, named by variables."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SPILLWAY, LEVELS = (os.environ.get(it, "") for it in ("SPILLWAY", "SPILLWAY_LEVE
 
 
 def behind(wanted: object, reason: str) -> list[pytest.MarkDecorator]:
-    """Marks of tests that take long, with Ray and the real binary: variables ask for them."""
+    """The marks of long tests with Ray and the real binary, which variables enable."""
     are_named = bool(SPILLWAY and LEVELS and wanted)
     return [pytest.mark.ray, pytest.mark.skipif(not are_named, reason=reason)]
 
 
 def driver(folder: Path, runner: Runner, wishes: Wishes, url: str = "") -> Driver:
-    """A driver of a search in a folder, or below a URL, in this process."""
+    """Creates a driver of a search in a folder, or below a URL, in this process."""
     storage = Storage(url, str(folder), 1 << 30) if url else None
     binary = Binary(SPILLWAY, str(folder), Stop(), storage)
     return Driver(binary, lambda: runner, wishes, Progress(), Patience())
 
 
 def levels(folder: Path) -> str:
-    """Of each level a hash of its states."""
+    """Returns a hash of the states of each level."""
     return subprocess.run([LEVELS, folder], stdout=-1, text=True, check=True).stdout

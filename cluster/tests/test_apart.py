@@ -1,4 +1,4 @@
-"""A run in a process of its own: only what it sends at its end is its result."""
+"""A run in a separate process: only the data that it sends at its end is its result."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_run_that_says_nothing_has_stopped(run: Callable[[bool], Ended]) -> No
     assert (ended.code, ended.report, len(begun)) == (3, b"", 1)
     assert LOST in ended.message
     assert "(tried 6 times)" in ended.message
-    # Without a search there is nothing to go on with.
+    # Without a search there is nothing to resume.
     ended = run_apart(run, False, lambda: False, Stop(), HASTE)
     assert (ended.code, "tried" in ended.message) == (3, False)
 

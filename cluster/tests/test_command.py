@@ -1,4 +1,4 @@
-"""The command: runs as processes of their own, killed, interrupted, two at a time; refusals."""
+"""The command: runs as separate processes, killed, interrupted, two at a time; rejected input."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_an_exception_is_no_verdict(
 
 
 def test_how_to_resume_has_all_that_was_asked() -> None:
-    """What is printed is read as what the first command asked."""
+    """The parser reads the options of the first command from the printed one."""
     flags = {
         "--address": "head:6379",
         "--storage": "s3://bucket/big",
@@ -194,7 +194,7 @@ def test_how_to_resume_has_all_that_was_asked() -> None:
     first = vars(asked)
     first.pop("model")
     assert again == {**first, "command": "resume"}
-    # What was not asked is not told.
+    # Options that were not given are not printed.
     plain = cli.parser().parse_args(["resume", "big"])
     assert cli.how_to_resume(plain, []) == "spillway-ray resume big"
 

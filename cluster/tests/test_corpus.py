@@ -1,9 +1,8 @@
-"""Models that others wrote, where SPILLWAY_CORPUS names a folder of them: level by level the states
-of one process.
+"""Models of other authors in the folder SPILLWAY_CORPUS: each level has the states of one process.
 
-`SPILLWAY` names the real binary, `SPILLWAY_LEVELS` what tells of a directory's levels
-(`cargo build --release --example levels`). A folder of the corpus holds the models of a language
-and `reference.tsv`, with the number of states of each.
+`SPILLWAY` names the real binary. `SPILLWAY_LEVELS` names the program that prints the levels of a
+directory (`cargo build --release --example levels`). A folder of the corpus contains the models of
+a language and `reference.tsv`, with the number of states of each.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from .real import SPILLWAY, behind, driver, levels
 CORPUS = os.environ.get("SPILLWAY_CORPUS", "")
 pytestmark = behind(CORPUS, "variables name no corpus, or no binaries")
 
-# How many models of each language, and what the numbers of their states may be called.
+# The number of models of each language, and the names of the columns with the numbers of states.
 LANGUAGES = {"dve": 20, "promela": 12, "murphi": 8}
 COUNTS = ("states", "cmurphi_states", "rumur_states")
 STATES = range(30_000, 400_000)
@@ -41,7 +40,7 @@ THIN = 2_000
 
 
 def models() -> list[str]:
-    """Some models of each language, small ones and large ones."""
+    """Selects some models of each language, small ones and large ones."""
     found = []
     for language, number in LANGUAGES.items():
         path = Path(CORPUS, language, "reference.tsv")
@@ -57,12 +56,12 @@ def models() -> list[str]:
 
 
 def states(row: dict[str, str]) -> int:
-    """How many states a model has; none where that is not known."""
+    """Returns the number of states of a model; 0 if it is unknown."""
     return next((int(row[it]) for it in COUNTS if (row.get(it) or "").isdigit()), 0)
 
 
 def told(report: bytes) -> dict[str, Any]:
-    """What does not depend on who searches."""
+    """Returns the results that do not depend on the number of machines."""
     found = json.loads(report)
     counts = ("verdict", "states", "transitions", "levels", "deadlocks")
     return {it: found[it] for it in (*counts, "coverage", "violations", "counterexample")}
@@ -70,7 +69,7 @@ def told(report: bytes) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=[1, 2, 4, 7])
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Where so many machines are."""
+    """Runs this number of machines, and returns the address."""
     with several(request.param) as machines:
         yield str(machines.address)
 

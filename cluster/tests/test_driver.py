@@ -1,4 +1,4 @@
-"""The loop: what may go wrong with tasks, plans, commits and sittings, and what comes of it."""
+"""The loop: failures of tasks, plans, commits and sessions, and their consequences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_search_is_verified(place: Place, capfd: pytest.CaptureFixture[str]) -
         assert it in told
     assert "redone" not in told
     assert "stopped at a checkpoint" not in told
-    # No task was run twice: as many as phases have.
+    # No task was run twice: there are three in each phase.
     assert place.called("run") == 3 * place.called("commit")
 
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_shared_out_is_refused_early(place: Place) -> None:
     sat, first = [], driver.binary.sit
 
     def sit(argv: list[str]) -> Sitting:
-        # Of a search that is as large as it need be to be shared out.
+        # Simulates a search that is just large enough to be divided into tasks.
         sat.append(argv[argv.index("--max-states") + 1])
         return first([*argv, "--max-states", "2"])
 
@@ -61,8 +61,8 @@ def test_what_cannot_be_shared_out_is_refused_early(place: Place) -> None:
     assert (failed.value.code, sat) == (WRONG, ["200000"])
 
 
-def test_a_task_that_is_not_done_is_done(place: Place) -> None:
-    """A commit finds what a task has written gone."""
+def test_a_task_whose_output_is_missing_is_repeated(place: Place) -> None:
+    """The output of a task is missing at the commit."""
     driver = place.driver()
     commit = driver.binary.commit
 
@@ -78,7 +78,7 @@ def test_a_task_that_is_not_done_is_done(place: Place) -> None:
 
 def test_thin_levels_are_searched_by_one_process(place: Place) -> None:
     assert place.check(Wishes(tasks=2, thin=20)) == (0, place.verified)
-    # Levels of 1 and 4 states, of 16, and of 4, to the end. One of 23 is expanded and settled.
+    # Sessions do the levels of 1 and 4 states, of 16, and of 4. Tasks expand and settle one of 23.
     assert (place.called("sit"), place.called("commit")) == (3, 2)
 
 
@@ -143,7 +143,7 @@ def test_what_does_not_pass_ends_the_run(
         place.check()
     assert failed.value.code == code
     assert message in failed.value.message
-    # Nothing is lost: without the trouble the search goes on.
+    # Nothing is lost: without the failures the search continues.
     place.trouble()
     assert place.driver().resume().report == place.verified
 
@@ -198,7 +198,7 @@ def test_no_room_is_told_at_once(place: Place, capfd: pytest.CaptureFixture[str]
 def test_a_sitting_that_fails_has_its_code(place: Place, code: int) -> None:
     place.trouble({"command": "sit", "times": 99, "do": "exit", "code": code})
     assert place.check()[0] == code
-    # So has one that goes on.
+    # A resumed run has the same code.
     assert place.driver().resume().code == code
 
 
@@ -216,8 +216,8 @@ def test_a_task_that_hangs_for_ever_ends_the_run(place: Place) -> None:
     assert failed.value.code == STOPPED
 
 
-def test_files_of_a_plan_that_is_over_are_of_no_account(place: Place) -> None:
-    """Somebody commits the plan while a task of it is run, which then finds its files gone."""
+def test_missing_files_of_a_stale_plan_do_not_matter(place: Place) -> None:
+    """Another driver commits the plan while a task of it runs. The task then misses its files."""
     driver = place.driver()
     place.trouble({"command": "run", "task": 2, "times": 1, "do": "exit", "code": 4})
     is_over = driver._is_over

@@ -1,4 +1,4 @@
-"""Flags behind `--`: what `resume` gets of those of `check`."""
+"""Flags after `--`: those of `check` that `resume` receives."""
 
 from __future__ import annotations
 

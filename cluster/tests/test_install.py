@@ -1,4 +1,4 @@
-"""What `pip install ./cluster` does: it builds the package, and leaves nothing in the source."""
+"""`pip install ./cluster` builds the package, and leaves no files in the source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from .conftest import HERE
 
-# What an installer does: it calls the builder that the project names, in the folder of the source.
+# Like an installer, calls the build backend of the project in the folder of the source.
 BUILD = """
 import importlib, re, sys
 text = open("pyproject.toml").read()
@@ -23,7 +23,7 @@ print(getattr(builder, sys.argv[1])(sys.argv[2]))
 
 
 def names(folder: Path) -> list[str]:
-    """All that is in a folder."""
+    """Returns the paths of all files in a folder."""
     return sorted(str(it.relative_to(folder)) for it in folder.rglob("*"))
 
 

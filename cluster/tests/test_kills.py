@@ -1,8 +1,8 @@
-"""Searches of which processes are killed all the time: the levels of one process.
+"""Searches whose processes are killed again and again: the levels equal those of one process.
 
-`SPILLWAY_KILLS` says how many are killed, 200 if it is to mean something; `SPILLWAY` and
-`SPILLWAY_LEVELS` name binaries, as for `test_corpus`. What is killed is whatever does tasks, a
-process of Ray's, a sitting, a machine, or the driver, which is begun anew; machines join, too.
+`SPILLWAY_KILLS` is the number of kills, 200 for a meaningful test. `SPILLWAY` and `SPILLWAY_LEVELS`
+name binaries, as for `test_corpus`. The test kills processes for tasks, processes of Ray, sessions,
+machines, and drivers, which are restarted. Machines also join.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = behind(KILLS, "variables name no binaries, or no kills")
 
 
 def running(*words: str) -> list[int]:
-    """The processes whose command line has all of these words."""
+    """Returns the processes whose command line has all of these words."""
     found = []
     for it in Path("/proc").iterdir():
         try:
@@ -70,7 +70,7 @@ def test_whatever_is_killed(tmp_path: Path) -> None:
                         "worker": ("ray::",),
                         "sitting": ("resume", str(folder), SPILLWAY),
                     }
-                    # A driver that resumes has the words of a sitting, too.
+                    # A resumed driver also has the words of a session.
                     found = [it for it in running(*words[what]) if it != search.driver.pid]
                     if found:
                         os.kill(chance.choice(found), signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""Searches on machines whose network delays, loses and parts, and that join and leave: the levels
-of one process.
+"""Searches on machines with a disturbed network, which join and leave: the levels equal those of
+one process.
 
-`SPILLWAY_FAULTS` says how many faults there are, `SPILLWAY` and `SPILLWAY_LEVELS` name binaries, as
-for `test_corpus`. It takes whoever may make network namespaces.
+`SPILLWAY_FAULTS` is the number of faults. `SPILLWAY` and `SPILLWAY_LEVELS` name binaries, as for
+`test_corpus`. The test needs the right to create network namespaces.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .real import behind
 FAULTS = int(os.environ.get("SPILLWAY_FAULTS", "0"))
 pytestmark = [
     *behind(FAULTS, "variables name no binaries, or no faults"),
-    pytest.mark.skipif(not networks.can_be_made(), reason="no network can be made here"),
+    pytest.mark.skipif(not networks.can_be_made(), reason="namespaces cannot be created"),
 ]
 
-# What becomes of a machine's network, as `tc` makes it, and for how long.
+# The disturbances of a machine's network, in the syntax of `tc`, and their durations in seconds.
 BAD = {
-    # A queue that lets little through, late, and drops what has no room in it.
+    # A queue with a low rate and a delay, which drops packets when it is full.
     "slow": ("tbf rate 400kbit burst 10kb latency 200ms", (2.0, 10.0)),
     "very slow": ("tbf rate 50kbit burst 5kb latency 500ms", (2.0, 5.0)),
     "parted": ("", (2.0, 8.0)),
-    # Until Ray gives the machine up.
+    # Long enough that Ray gives the machine up.
     "given up": ("", (45.0, 60.0)),
 }
 NETEM = {
@@ -55,19 +55,19 @@ def machines() -> Iterator[Networks]:
 
 
 class Weather:
-    """What becomes of the network, for as long as it is looked at."""
+    """Disturbs the network at random while it is polled."""
 
     def __init__(self, machines: Networks) -> None:
         self.machines = machines
         self.chance = random.Random(11)
         self.had: Counter[str] = Counter()
         self._bad = {**BAD, **(NETEM if networks.has_netem() else {})}
-        # When each machine's network is mended.
+        # The time at which the network of each machine is repaired.
         self._until: dict[int, float] = {}
         self._next = time.monotonic() + 5
 
     def pass_by(self) -> None:
-        """Mends what has been bad for long enough, and makes something else so."""
+        """Ends the disturbances whose time is over, and starts another one."""
         now = time.monotonic()
         for it in [it for it, until in self._until.items() if until <= now]:
             del self._until[it]

@@ -1,4 +1,4 @@
-"""Files that lie in an object store: what a process that does tasks sees of them, and a sitting."""
+"""Files in an object store, as processes for tasks and sessions see them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PLAN = f"plan-{ID}"
 
 
 def begun(url: str, folder: Path, files: dict[str, bytes]) -> Mirror:
-    """A search whose folder has been taken to the bucket."""
+    """Creates a search, and copies its folder to the bucket."""
     mirror = Mirror(url, folder)
     mirror.pull()
     for name, content in files.items():
@@ -113,13 +113,13 @@ def test_what_the_dead_have_left_is_removed(url: str) -> None:
     assert other.folder.exists()
 
 
-def test_what_is_closed_twice_closes_nothing_else(url: str) -> None:
-    """A server that is lost is closed by whoever finds it gone, and by its owner."""
+def test_closing_a_server_twice_closes_no_other_file(url: str) -> None:
+    """A lost server is closed when its end is detected, and again by its owner."""
     script = "import os, sys; sys.stdin.readline(); os._exit(1)"
     server = worker.Server(([sys.executable, "-c", script, url], 0))
     told = server.ask("run")
     assert (told["code"], told["answer"]) == (1, None)
-    # The numbers of what was closed are those of other files now.
+    # Other files now have the numbers of the closed ones.
     others = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
     server.close()
     copies = Copies(url, 1)
@@ -155,7 +155,7 @@ def test_a_commit_has_what_receipts_name(url: str, tmp_path: Path) -> None:
     assert not take(other, PLAN, b"another", new=True)
     assert bring(other, PLAN)
     assert (other.folder / PLAN).read_bytes() == b"plan"
-    # The worker writes a file, and what is done twice is one of two objects.
+    # Both workers write the same file. One of the two objects counts.
     for it in (worker, other):
         assert bring(it, "manifest")
         assert take(it, "merged-00000001-00000001-000", b"keys")
@@ -166,7 +166,7 @@ def test_a_commit_has_what_receipts_name(url: str, tmp_path: Path) -> None:
     assert bring(driver, f"receipt-{ID}-00000")
     assert (driver.folder / f"receipt-{ID}-00000").read_bytes() == b"receipt"
     assert bring(driver, "merged-00000001-00000001-000", 0, 4)
-    # Whoever is behind does not commit.
+    # A process with an old head cannot commit.
     assert take(driver, "manifest", b"second")
     assert not take(other, "manifest", b"other")
     for name in ("changes-000", PLAN, f"receipt-{ID}-00000"):
@@ -188,7 +188,7 @@ def test_what_a_store_says_is_told(url: str, tmp_path: Path) -> None:
     copies = Copies(url, 1 << 30)
     assert bring(copies, "job")
     bucket = Bucket(url)
-    # An object that is gone is of what is over; whatever else fails may go better once more.
+    # A missing object belongs to an earlier plan. Any other failure may be temporary.
     bucket.delete([Head.of(bucket).files["levels-000"][0]])
     assert copies.answer({"bring": "levels-000", "from": 0, "until": 4}) == {"done": False}
     assert "error" in copies.answer({"take": "levels-001", "new": False})
@@ -217,7 +217,7 @@ def test_a_sitting_has_all_and_takes_it_back(url: str, tmp_path: Path) -> None:
         "levels-000": 13,
     }
     assert len(bucket.keys("")) == 4, "an object for each file, and the head"
-    # The first has gone by what is over.
+    # The first one has an old head.
     (tmp_path / "a" / "manifest").write_bytes(b"3")
     with pytest.raises(Behind):
         one.push()
@@ -350,19 +350,19 @@ def test_a_first_copy_that_is_interrupted_is_taken_up(
     assert {it.name: it.read_bytes() for it in folder.iterdir() if it.suffix != ".new"} == files
 
 
-def test_a_first_sitting_that_was_not_taken_to_the_bucket_is(url: str, tmp_path: Path) -> None:
-    """The driver is killed, or the store goes away, before anything is there."""
+def test_an_interrupted_first_session_is_copied_to_the_bucket(url: str, tmp_path: Path) -> None:
+    """The driver is killed, or the store fails, before the bucket contains any file."""
     folder = tmp_path / "a"
     storage = Storage(url, str(folder), 0)
     storage.begin()
-    # Nothing is there yet, so it may begin again.
+    # There is no file yet, so the search may start again.
     storage.begin()
     folder.mkdir()
     (folder / "job").write_bytes(b"job")
     (folder / "levels-000").write_bytes(b"keys")
     with pytest.raises(Failure, match="holds a search that was begun for"):
         storage.begin()
-    # Another folder is not what was begun.
+    # Another folder is not the recorded one.
     other = Storage(url, str(tmp_path / "b"), 0)
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "job").write_bytes(b"other")
@@ -402,7 +402,7 @@ def test_two_sittings_are_not_both_kept(url: str, tmp_path: Path) -> None:
 def compare(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> Callable[[Runner], None]:
-    """A search in tasks that lies in a bucket comes to what one process comes to."""
+    """Compares a search by tasks in a bucket with the search of one process."""
     model = tmp_path / "grid.dve"
     model.write_text(GRID)
 
@@ -415,7 +415,7 @@ def compare(
         told = capfd.readouterr().err
         for phase in ("expand", "settle", "merge"):
             assert f"{phase}  " in told, told
-        # What is there is what the folder has, and nothing else.
+        # The bucket contains the files of the folder, and nothing else.
         bucket = Bucket(url)
         head = Head.of(bucket)
         assert head.now(bucket) is head
@@ -436,7 +436,7 @@ NO_BINARY = pytest.mark.skipif(
 def test_a_search_in_a_bucket(
     compare: Callable[[Runner], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Files of this search are small.
+    # The files of this search are small, so pieces are small too.
     monkeypatch.setattr(objects, "PIECE", 1 << 12)
     compare(Processes(MEMORY))
 

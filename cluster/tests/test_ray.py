@@ -1,4 +1,4 @@
-"""Tasks run by Ray, on machines of one processor each that all are this one."""
+"""Tasks run by Ray, on simulated machines of one processor each."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ WISHES = Wishes(memory="64MiB", tasks=3, thin=5)
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Machines]:
-    """Two machines, that of the head included."""
+    """Runs two machines, including that of the head."""
     with several(2) as found:
         yield found
 
 
 def check(place: Place, machines: Machines, wishes: Wishes = WISHES) -> tuple[int, bytes]:
-    """A whole run on some machines."""
+    """Does a whole run on these machines."""
     driver = place.driver(wishes, lambda: Cluster(machines.address, MEMORY))
     ended = driver.check(str(place.model))
     return ended.code, ended.report
@@ -47,7 +47,7 @@ def check(place: Place, machines: Machines, wishes: Wishes = WISHES) -> tuple[in
 def test_a_search_is_verified(
     place: Place, machines: Machines, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # Three for each of the two that run at the same time.
+    # Three tasks for each of the two that run at the same time.
     assert check(place, machines, Wishes(memory="64MiB", thin=5)) == (0, place.verified)
     assert "expand  6 tasks" in capfd.readouterr().err
 
@@ -118,7 +118,7 @@ def test_a_signal_while_tasks_run(place: Place, machines: Machines) -> None:
     assert (run.returncode, out) == (0, place.verified), err
 
 
-# The command, with short pauses before it tries to reach the cluster again.
+# The command, with short pauses between its attempts to reach the cluster.
 HASTY = """
 import sys
 from spillway_ray import cli
@@ -132,7 +132,7 @@ sys.exit(cli.main(sys.argv[1:]))
     ("what", "others", "code"), [("gcs_server", 1, 3), ("raylet", 0, 3), ("raylet", 1, 0)]
 )
 def test_a_cluster_that_is_gone(place: Place, what: str, others: int, code: int) -> None:
-    """Ray's library ends the process that uses it, with exit code 1, or lets it wait for ever."""
+    """Ray's library ends the process that uses it with exit code 1, or blocks it forever."""
     place.trouble({"command": "run", "task": 1, "times": 1, "do": "sleep", "seconds": 600})
     with several(1) as machines:
         for _ in range(others):
@@ -149,7 +149,7 @@ def test_a_cluster_that_is_gone(place: Place, what: str, others: int, code: int)
         finally:
             run.kill()
     assert "once more in" in err
-    # Where Ray has another process on this machine the run goes on with that.
+    # If Ray has another process on this machine, the run continues with that.
     assert (run.returncode, out) == (code, place.verified.decode() if code == 0 else ""), err
     assert place.driver(Wishes(tasks=3, thin=5)).resume().report == place.verified
 

@@ -1,4 +1,4 @@
-"""The real binary, where the variable SPILLWAY names one: the counts of one process."""
+"""The real binary, if the variable SPILLWAY names one: the counts equal those of one process."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .real import SPILLWAY, driver
 
 pytestmark = pytest.mark.skipif(not SPILLWAY, reason="the variable SPILLWAY names no real binary")
 
-# 300 by 300 places. Who walks takes one step or ten, so that there are few levels, wide ones, and
-# most places are come to again in later levels.
+# A grid of 300 by 300 places. A move covers one place or ten. So there are few and wide levels, and
+# later levels reach most places again.
 GRID = """int east; int north;
 process Walker { state there; init there; trans
   there -> there { guard east < 299; effect east = east + 1; },
@@ -42,14 +42,14 @@ MEMORY = 64 << 20
 
 
 def counts(report: bytes) -> dict[str, Any]:
-    """What does not depend on who searches."""
+    """Returns the results that do not depend on the number of processes."""
     found = json.loads(report)
     return {it: found[it] for it in ("verdict", "states", "transitions", "levels")}
 
 
 @pytest.fixture
 def compare(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[Runner], None]:
-    """A search in tasks comes to what one process comes to."""
+    """Compares a search by tasks with the search of one process."""
     model = tmp_path / "grid.dve"
     model.write_text(GRID)
 
@@ -60,7 +60,7 @@ def compare(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[Runn
         ended = driver(tmp_path / "search", runner, wishes).check(str(model))
         assert (ended.code, counts(ended.report)) == (0, counts(plain))
         told = capfd.readouterr().err
-        # Levels of one block are one task's; runs are longer.
+        # A level of one block is one task. Runs are longer.
         assert re.search(r"expand  [123] task", told), told
         assert re.search(r"settle  [123] task", told), told
         assert re.search(r"merge  [23] tasks", told), told
@@ -77,7 +77,7 @@ def test_flags_are_those_of_resume() -> None:
 
 
 def test_names_of_files_are_those_of_a_search(tmp_path: Path) -> None:
-    """One search that stops while it is expanded, and one that asks about runs."""
+    """One search stops within a level, and the other checks a liveness property."""
     model = tmp_path / "grid.dve"
     model.write_text(GRID)
     grid = [SPILLWAY, "check", str(model), "--dir", str(tmp_path / "search"), *FLAGS]
@@ -97,7 +97,7 @@ def test_local_processes(compare: Callable[[Runner], None]) -> None:
 def test_what_is_said_of_tasks_names_their_flags(tmp_path: Path) -> None:
     model = tmp_path / "grid.dve"
     model.write_text(GRID)
-    # Less than the model needs, and more than the system gives.
+    # Less than the model needs, and more than the system has.
     tasks = [("100KiB", 2, "to at least this size"), ("900GiB", 3, "out of memory")]
     for memory, code, message in tasks:
         wishes = Wishes(memory=memory, tasks=2, thin=50, flags=FLAGS)

@@ -1,4 +1,4 @@
-"""A cluster that asks for a token: the commands of `docs/how-to/cluster.md`, and what is said without."""
+"""A cluster with a token: the commands of `docs/how-to/cluster.md`, and its error messages."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ RAY = str(Path(sys.executable).parent / "ray")
 DOCS = (HERE.parent.parent / "docs" / "how-to" / "cluster.md").read_text()
 PORT = 6379
 
-# What a machine of a test has beside what is documented: it is one of several that are this one.
+# Flags of a test beyond the documented ones: several simulated machines share this one.
 SMALL = f"--num-cpus=1 --object-store-memory={STORE} --block"
 
 
 class Machine:
-    """A machine that has a folder of its user, and so a token or none."""
+    """A machine with a home folder, which contains a token or none."""
 
     def __init__(self, home: Path, mode: str | None = "token") -> None:
         home.mkdir(exist_ok=True)
@@ -50,7 +50,7 @@ class Machine:
         )
 
     def documented(self, line: str, *replaced: tuple[str, str]) -> list[str]:
-        """A command that stands in the documentation, with the names of this test."""
+        """Returns a command of the documentation with the names of this test."""
         assert re.search(f"^{re.escape(line)}( |$)", DOCS, re.MULTILINE), line
         for name, instead in replaced:
             line = line.replace(name, instead)
@@ -59,7 +59,7 @@ class Machine:
 
 @contextlib.contextmanager
 def ray_there(machine: Machine, argv: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """Ray on a machine, as long as that is."""
+    """Runs Ray on a machine."""
     pipe, both = subprocess.PIPE, subprocess.STDOUT
     argv = [*argv, *SMALL.split()]
     ray = subprocess.Popen(argv, env=machine.environment, stdout=pipe, stderr=both, text=True)
@@ -74,7 +74,7 @@ def ray_there(machine: Machine, argv: list[str]) -> Iterator[subprocess.Popen[st
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
+    """Returns an unused port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
@@ -82,7 +82,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, str]]:
-    """The first machine, whose cluster asks for a token, and its address."""
+    """Runs the first machine, whose cluster requires a token. Returns it with its address."""
     machine, port = Machine(tmp_path_factory.mktemp("first")), free_port()
     made = machine.run(*machine.documented("ray get-auth-token --generate"))
     assert made.returncode == 0, made.stderr
@@ -100,7 +100,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, s
 
 
 def command(place: Place, *flags: str) -> list[str]:
-    """A run with Ray."""
+    """Returns the command line of a run with Ray."""
     return place.command("check", "--memory-per-task", "64MiB", *flags)
 
 
@@ -128,7 +128,7 @@ def test_documented_commands(place: Place, first: tuple[Machine, str], tmp_path:
     ("mode", "token"),
     [(None, "right"), ("disabled", "right"), ("token", "wrong"), ("token", "none")],
 )
-def test_the_cause_is_told(
+def test_a_wrong_token_is_reported(
     place: Place,
     first: tuple[Machine, str],
     tmp_path: Path,
@@ -147,5 +147,5 @@ def test_the_cause_is_told(
     is_not_sent = "RAY_AUTH_MODE is not `token` here, so none is sent"
     assert (is_sent if mode == "token" else is_not_sent) in done.stderr
     assert "export RAY_AUTH_MODE=token" in done.stderr
-    # What Ray says once a second is not.
+    # The message that Ray prints each second is not shown.
     assert len(done.stderr.splitlines()) == 2, done.stderr

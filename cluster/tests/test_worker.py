@@ -1,4 +1,4 @@
-"""What is done on a worker: whether a machine is fit, and commands that end as they like."""
+"""The functions of workers: the check whether a machine is fit, and commands with any end."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_much_output_is_read() -> None:
     assert len(told["out"]) == 1_000_001
 
 
-# What answers what a Python expression of `line` is.
+# A server whose answer is the value of the request as a Python expression.
 SERVER = "import sys\nfor line in sys.stdin: print(eval(line), flush=True)"
 
 
@@ -137,7 +137,7 @@ def test_a_server_is_kept_by_its_thread(fit: tuple[str, str, str, str], place: P
     try:
         first = plan()
         assert plan() is first
-        # Another search has another server; so has one whose server is gone.
+        # Another search gets another server, and so does a search whose server has ended.
         other = (*fit[:3], "another")
         assert "holds another search" in worker.work(command, "plan --tasks 3", other)["unfit"]
         second = plan()
@@ -150,8 +150,8 @@ def test_a_server_is_kept_by_its_thread(fit: tuple[str, str, str, str], place: P
     assert not worker.SERVERS
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
-def test_who_is_killed_takes_its_command_with_it(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="needs `prctl` of Linux")
+def test_the_end_of_a_process_ends_its_command(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     script = (
         "from spillway_ray import worker; "

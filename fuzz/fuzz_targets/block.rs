@@ -1,4 +1,4 @@
-//! One block of keys. What must hold is in `tests/hostile`, which the tests share.
+//! Decodes one block of keys. `tests/hostile`, which the tests share, contains the assertions.
 #![no_main]
 
 #[path = "../../tests/hostile/mod.rs"]

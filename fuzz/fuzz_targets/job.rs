@@ -1,4 +1,4 @@
-//! The job's file. What must hold is in `tests/hostile`, which the tests share.
+//! Reads a job file. `tests/hostile`, which the tests share, contains the assertions.
 #![no_main]
 
 #[path = "../../tests/hostile/mod.rs"]

@@ -1,4 +1,4 @@
-//! The manifest, and resuming from it. What must hold is in `tests/hostile`, which the tests share.
+//! Reads a manifest, and resumes from it. `tests/hostile`, which the tests share, contains the assertions.
 #![no_main]
 
 #[path = "../../tests/hostile/mod.rs"]

@@ -1,4 +1,4 @@
-//! One segment: footer, index, blocks. What must hold is in `tests/hostile`, which the tests share.
+//! Reads one segment: footer, index, blocks. `tests/hostile`, which the tests share, contains the assertions.
 #![no_main]
 
 #[path = "../../tests/hostile/mod.rs"]

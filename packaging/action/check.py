@@ -1,7 +1,7 @@
-"""The action's main step: checks each model, writes JUnit and SARIF, and tells the job the exit code.
+"""The main step of the action: checks each model, writes JUnit and SARIF, and sets the output `exit-code`.
 
 It reads FILES, ARGS, MEMORY and RESULTS from the environment, and writes to the files that GitHub names in GITHUB_OUTPUT
-and GITHUB_STEP_SUMMARY. It ends with 0 once every model has a result; a later step fails by the exit code.
+and GITHUB_STEP_SUMMARY. It exits with 0 once every model has a result. A later step fails with the value of `exit-code`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WRONG = 2
 
 
 def models(patterns: str) -> list[str]:
-    """Returns the files of the patterns, one a line, in order and once."""
+    """Returns the files of the patterns, one on each line, in order and without duplicates."""
     found: dict[str, None] = {}
     for pattern in filter(None, map(str.strip, patterns.splitlines())):
         files = sorted(it for it in glob.glob(pattern, recursive=True) if Path(it).is_file())
@@ -45,7 +45,7 @@ def result_names(files: list[str]) -> list[str]:
 
 
 def merged(runs: list[dict]) -> dict:
-    """Joins runs of Spillway to one. Code scanning accepts one run of a tool in a category."""
+    """Joins runs of Spillway into one. Code scanning accepts one run of a tool in each category."""
     first = runs[0]
     rules: dict[str, dict] = {}
     for run in runs:
@@ -67,7 +67,7 @@ def merged(runs: list[dict]) -> dict:
 
 
 def merge_sarif(parts: list[Path], into: Path) -> bool:
-    """Joins SARIF files to one and removes them. Returns whether there was any."""
+    """Joins SARIF files into one, and removes them. Returns whether there was any."""
     logs = [json.loads(part.read_text(encoding="utf-8")) for part in parts if part.exists()]
     if not logs:
         return False
@@ -79,7 +79,7 @@ def merge_sarif(parts: list[Path], into: Path) -> bool:
 
 
 def worst(codes: list[int]) -> int:
-    """Returns the exit code of several checks: a violation comes first."""
+    """Returns the exit code of several checks: 1 if one is violated, otherwise the greatest code."""
     return 1 if 1 in codes else max(codes)
 
 

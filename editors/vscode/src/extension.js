@@ -5,13 +5,13 @@
 const vscode = require("vscode");
 const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
 
-/** The languages of models. TLA+ has the name that other extensions give it. */
+/** The languages of models. `tlaplus` is the identifier that other extensions use for TLA+. */
 const LANGUAGES = ["promela", "murphi", "dve", "pnml", "tlaplus"];
 
 /** @type {LanguageClient | undefined} */
 let client;
 
-/** Returns the program and its arguments for a server: the command, and the bounds of its checks. */
+/** Returns the program and its arguments for a server: the command, and the limits of its checks. */
 function serverCommand(command) {
   const settings = vscode.workspace.getConfiguration("spillway");
   const bounds = ["--max-time", settings.get("check.maxTime", "60s"), "--memory", settings.get("check.memory", "512MiB")];
@@ -65,7 +65,7 @@ function defaultConfiguration(program) {
   return { type: "spillway", request: "launch", name: "Counterexample", program };
 }
 
-/** Fills in the model of a launch configuration that names nothing. */
+/** Adds the active model to a launch configuration without `program` and `directory`. */
 const configurationProvider = {
   resolveDebugConfiguration(_folder, configuration) {
     if (configuration.program || configuration.directory) {

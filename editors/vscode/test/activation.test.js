@@ -8,7 +8,7 @@ const Module = require("node:module");
 const path = require("node:path");
 const test = require("node:test");
 
-/** What the mocked editor has recorded. */
+/** Returns a mocked editor, and the record of its calls. */
 function mockedEditor(settings = {}) {
   const seen = { commands: {}, clients: [], errors: [], descriptors: {}, providers: {}, started: [], listeners: [] };
   const disposable = { dispose() {} };
@@ -65,7 +65,7 @@ function mockedEditor(settings = {}) {
   return { seen, vscode, modules };
 }
 
-/** Loads the extension with these modules in place of the editor's. */
+/** Loads the extension with mocked modules in place of the editor's. */
 function loadExtension(modules) {
   const file = require.resolve("../src/extension.js");
   delete require.cache[file];
@@ -92,7 +92,7 @@ test("activation starts the language server and registers the debugger", async (
   const adapter = seen.descriptors.spillway.createDebugAdapterDescriptor();
   assert.deepStrictEqual([adapter.command, adapter.args[0]], ["/bin/spillway", "dap"]);
   assert.strictEqual(context.subscriptions.length, 6);
-  // A changed setting starts the server again.
+  // A changed setting restarts the server.
   await seen.listeners[0]({ affectsConfiguration: (section) => section === "spillway" });
   assert.strictEqual(seen.clients.length, 2);
   assert.deepStrictEqual([client.running, seen.clients[1].running], [false, true]);
@@ -144,7 +144,7 @@ test("a missing program is reported with the setting", async () => {
   assert.match(seen.errors[0], /^Set spillway\.path to the program spillway\..*ENOENT$/);
 });
 
-// With the variable SPILLWAY, the server that the extension starts answers.
+// Needs the variable SPILLWAY, the path of the program.
 test("the server answers", { skip: !process.env.SPILLWAY }, async () => {
   const { seen, modules } = mockedEditor({ "spillway.path": path.resolve(process.env.SPILLWAY ?? "") });
   await loadExtension(modules).activate({ subscriptions: [] });
