@@ -13,7 +13,7 @@
 //! impl TransitionSystem for Locks {
 //!     /// How many locks each process has.
 //!     type State = [u8; 2];
-//!     /// The process that goes on.
+//!     /// The process that takes a step.
 //!     type Action = usize;
 //!
 //!     fn initial(&self) -> Vec<[u8; 2]> {

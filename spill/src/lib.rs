@@ -7,8 +7,8 @@
 //! runs       sorted runs, in memory or on disk: sort, merge, subtract, cut into ranges
 //! segments   a sorted set of keys as bytes: blocks, their index, a footer
 //! codec      keys as records of other lengths
-//! keys       what a key is: integers, numbers of several, the bits in which keys differ
-//! values     what lies beside a key, and what becomes of two values where equal keys meet
+//! keys       the forms of keys: integers, tuples of numbers, the bits in which keys differ
+//! values     the values of keys, and the operators that combine the values of equal keys
 //! disk       files: appended to, mapped, committed, counted, failing on request
 //! ```
 

@@ -22,7 +22,7 @@ pub(super) struct WalkBreakpoint {
 /// Where a breakpoint stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BreakpointKind {
-    /// Where a process comes to this line. A step without a process at the line stops after it.
+    /// Where a process reaches this line. A step without a process at the line stops after it.
     Line(FileLine),
     /// After a step that takes the action.
     Action,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// What the explorer opens: a model, and a counterexample if one was found.
-// Without the explorer and the debugger nobody reads it.
+// Only the explorer and the debugger read it.
 #[cfg_attr(not(any(feature = "editors", feature = "http")), expect(dead_code))]
 #[derive(Clone)]
 pub(super) struct ExploredModel {

@@ -84,7 +84,7 @@ impl ExpressionWatch {
         }
     }
 
-    /// Returns why the expression has no value in a state, if a step of the state tells that.
+    /// Returns why the expression has no value in a state, if a step of the state shows the reason.
     pub(super) fn failure(self, walk: &ModelWalk<'_>, state: &[u8]) -> Option<String> {
         self.fault(walk.walked, &walk.walked.steps(state)).map(|it| it.message.clone())
     }

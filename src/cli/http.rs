@@ -3,8 +3,8 @@
 //! `hyper` implements the protocol. It is well maintained and has the necessary limits. A framework would only add a
 //! router, and here routing is a `match`. Since anybody can connect, this module limits the size and the time of a
 //! request head, the time of reading a response, and the number of connections. Each request has its own connection,
-//! and a request body is not read. Responses are produced on separate threads, so a slow client delays nobody. A panic
-//! becomes a response too.
+//! and a request body is not read. Responses are produced on separate threads, so a slow client delays no other one. A
+//! panic becomes a response too.
 //!
 //! Requests change nothing. The server rejects two kinds of foreign pages:
 //!

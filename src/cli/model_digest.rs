@@ -1,4 +1,4 @@
-//! The identity of a model that a file of ours belongs to.
+//! The identity of the model of a saved file.
 
 use crate::session::SourceModel;
 use crate::session::config::ModelConfig;

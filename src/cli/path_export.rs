@@ -19,7 +19,7 @@ pub(super) enum ExportFormat {
 /// A format with its names.
 pub(super) struct ExportEntry {
     /// The name in addresses of the explorer.
-    // Without the explorer nobody reads it.
+    // Only the explorer reads it.
     #[cfg_attr(not(feature = "http"), expect(dead_code))]
     pub name: &'static str,
     /// The title.

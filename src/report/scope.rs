@@ -3,8 +3,8 @@
 //! A property is unchecked for one of three reasons:
 //!
 //! - The model has it, and no search checks it.
-//! - A flag leaves it out.
-//! - It is reachable only after a step that ends in an error, and a flag leaves that error out.
+//! - A flag excludes it.
+//! - It is reachable only after a step that ends in an error, and a flag excludes that error.
 
 use crate::model::{
     COVER, EVENTUALLY, FaultKind, SOMETIMES, SystemDescription, TRACE, UncheckedKind, Violation,

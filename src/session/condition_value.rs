@@ -1,4 +1,4 @@
-//! The values of expressions that a user asks about, in a state.
+//! The values of expressions of a user in a state.
 
 use super::TextModel;
 use crate::ir::{BinaryOp, Expr, ExprKind, PropertyId, PropertyKind, UnaryOp};

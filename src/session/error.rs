@@ -45,7 +45,7 @@ pub enum Error {
         /// What could be checked.
         there: String,
     },
-    /// The memory has no space for a cache of so many states.
+    /// The memory has no space for a cache of this number of states.
     #[error("a cache of {wanted} states is too large: this budget has space for {room}")]
     Cache {
         /// The requested states.

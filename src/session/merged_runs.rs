@@ -19,7 +19,7 @@ use std::collections::HashMap;
 /// The bytes of a position on a run.
 const POSITION: usize = 4;
 
-/// The most rounds of a cycle that are followed until a state is repeated. A state of the merged program stands for
+/// The most rounds of a cycle that are followed until a state is repeated. A state of the merged program represents
 /// finitely many states, so a repetition follows.
 const ROUNDS_MAX: usize = 1000;
 

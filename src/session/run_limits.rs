@@ -1,8 +1,8 @@
 //! The limits and outputs of a session, saved for the next session, which uses them by default.
 //!
-//! A search directory may come from anybody. A resumed search must not run a stranger's command or overwrite files. So
-//! saved outputs are valid only for the same user in the directory in which they were saved. A directory that was
-//! copied or unpacked has another inode and another birth time, and nobody can choose these.
+//! A search directory may come from another user. A resumed search must not run a stranger's command or overwrite
+//! files. So saved outputs are valid only for the same user in the directory in which they were saved. A directory that
+//! was copied or unpacked has another inode and another birth time, and no user can choose these.
 
 use super::quantity;
 use crate::model::ExecutionMode;

@@ -54,7 +54,7 @@ impl SpecificationFiles<'_> {
     }
 }
 
-/// A specification of which some files are open in an editor.
+/// A specification with some files that are open in an editor.
 #[derive(Clone, Copy)]
 pub(super) struct EditedSpecification<'e> {
     /// The file of the root module.

@@ -35,7 +35,7 @@ use std::time::Instant;
 /// config.properties.invariants.push("x < 4".into());
 /// config.properties.ltl.push("G F (x == 0)".into());
 ///
-/// // The first session stops early; the second goes on.
+/// // The first session stops early; the second resumes the search.
 /// config.limits.max_states = Some(2);
 /// assert_eq!(model.check(&config).dir(&dir).run()?.verdict(), SearchVerdict::Incomplete);
 /// config.limits.max_states = None;

@@ -34,7 +34,7 @@ pub struct PackedSystem<'s, T: TransitionSystem> {
 enum StateObservation<'a, A, S> {
     /// An action leads to a successor.
     Step(SystemQuery<'a, A>, S),
-    /// The system panics when it is asked this.
+    /// The system panics at this query.
     Panic(SystemQuery<'a, A>, SystemPanic),
     /// The state has a finding.
     Finding(Violation),
@@ -170,7 +170,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             let told = match property.expectation() {
                 PropertyExpectation::Always => false,
                 PropertyExpectation::Sometimes => true,
-                // `eventually` properties are judged on runs.
+                // `eventually` properties are checked on runs.
                 PropertyExpectation::Eventually => continue,
             };
             match catch_panic(|| property.holds(state)) {

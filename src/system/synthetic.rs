@@ -92,7 +92,7 @@ impl SyntheticStateSpace {
     ///
     /// # Errors
     ///
-    /// If the levels cannot hold so many states with that degree, or the width cannot hold so many bits.
+    /// If the levels cannot hold that number of states with that degree, or the width cannot hold the bits.
     pub fn new(shape: StateSpaceShape) -> Result<Self, InvalidShape> {
         let impossible = |what: String| Err(InvalidShape(what));
         if shape.degree < 2 || shape.states == 0 || shape.levels == 0 || shape.backward > 1000 {

@@ -31,7 +31,7 @@ entity! {
     InstanceId,
 }
 
-/// The maximal number of action instances of a program. A set of so many takes 128 KiB.
+/// The maximum number of action instances of a program. A set of this size takes 128 KiB.
 const INSTANCES_MAX: u64 = 1 << 20;
 
 /// One side of an action instance.

@@ -10,7 +10,7 @@ pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     })
 }
 
-/// The neighbour of a node with this number, if the node has so many.
+/// The neighbour of a node with this number, if there is one.
 pub type NeighbourFunction<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
 
 /// Returns the components of a graph that is given by its successors and its predecessors.

@@ -98,7 +98,7 @@ pub struct LoadedModel {
     pub names: Vec<DeclaredName>,
 }
 
-/// A name that the text of a model declares and its program lacks: the program has what it stands for.
+/// A name that the text of a model declares and its program lacks: the program has the value of the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredName {
     /// The name.
@@ -109,7 +109,7 @@ pub struct DeclaredName {
     pub span: Span,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclaredNameKind {
     /// A constant, or a value of an enumeration.

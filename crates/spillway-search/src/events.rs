@@ -3,8 +3,8 @@
 //!
 //! A thread (`event_log.rs`) samples the counters of the search at increasing intervals. So the cost is negligible and
 //! the file stays small. Nothing depends on the file. It is not made durable, events that cannot be written are
-//! dropped, and readers skip a line that a crash has torn. The next session repeats the work after the last checkpoint,
-//! and records it again.
+//! dropped, and readers skip a line that a crash truncated. The next session repeats the work after the last
+//! checkpoint, and records it again.
 //!
 //! The file is not trusted: it has no checksum, and any program may have written it. It is read line by line, within
 //! limits ([`READ_MAX`], [`LINE_MAX`], [`EVENTS_MAX`]). Lines with impossible numbers are skipped.
@@ -164,7 +164,7 @@ impl ProgressSample {
     }
 }
 
-/// Returns whether a search can have taken so many seconds.
+/// Returns whether a search can have taken this number of seconds.
 pub(super) fn is_time(seconds: f64) -> bool {
     (0.0..SECONDS_MAX).contains(&seconds)
 }

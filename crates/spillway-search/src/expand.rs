@@ -244,12 +244,12 @@ impl LevelUnits {
         self.units.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
     }
 
-    /// Makes all workers take no more units.
+    /// Stops all workers from taking further units.
     fn abandon(&self) {
         self.next.store(self.units.len(), Ordering::Relaxed);
     }
 
-    /// Leaves the states of a unit from `state` on unexpanded, and makes all workers take no more units.
+    /// Leaves the states of a unit from `state` on unexpanded, and stops all workers from taking further units.
     fn leave(&self, state: u64) {
         self.left.fetch_min(state, Ordering::Relaxed);
         self.abandon();
@@ -260,7 +260,7 @@ impl LevelUnits {
         self.at[worker].store(state, Ordering::Release);
     }
 
-    /// Notes that a worker takes no more units.
+    /// Records that a worker takes no further units.
     fn end(&self, worker: usize) {
         self.begin(worker, u64::MAX);
     }

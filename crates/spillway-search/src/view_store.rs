@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// The name of the operator in manifests.
 pub(super) const FIRST: &str = "first";
 
-/// A level of at most so many bytes is sorted and kept in memory.
+/// The maximum size in bytes of a level that is sorted and kept in memory.
 const SMALL_LEVEL_BYTES: usize = 256 << 10;
 
 /// States that are read at a time.

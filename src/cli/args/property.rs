@@ -1,4 +1,4 @@
-//! Flags that ask whether runs have a property.
+//! Flags for liveness properties.
 
 use super::{headings, override_with};
 use crate::cli::failure::CommandFailure;
@@ -8,7 +8,7 @@ use crate::session::{CheckConfig, Fairness, PropertyRequest};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// What is asked of runs.
+/// The requested liveness property.
 #[derive(Args, Clone, Debug, Default)]
 #[group(id = "property", multiple = true, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
@@ -84,7 +84,7 @@ impl LivenessArgs {
     }
 }
 
-/// Which runs are judged.
+/// The runs that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FairArg {
     /// Weak fairness: a process that is enabled continuously from some point on moves infinitely often

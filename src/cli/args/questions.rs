@@ -1,4 +1,4 @@
-//! What a file asks of a model, and in which form that is answered.
+//! The questions of a property file, and the form of the answers.
 
 use super::headings;
 use crate::cli::languages;
@@ -6,10 +6,10 @@ use crate::model::CtlFormula;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What a file asks.
+/// The questions of a property file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct QuestionArgs {
-    /// Answer what this file asks.
+    /// Answer the properties in this file.
     #[arg(help_heading = headings::PROPERTIES, long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
         "Answer the properties in this file, in the format of the Model Checking Contest ({})",
         languages::titles(|it| it.read_properties.is_some())
@@ -26,24 +26,24 @@ pub struct QuestionArgs {
     pub mcc: bool,
 }
 
-/// What is asked beside conditions on states and properties of runs.
+/// A question other than a condition on states or a property of runs.
 #[derive(Clone, Debug)]
 pub(in crate::cli) enum StateSpaceQuery {
-    /// What these variables come to at most, their numbers added up.
+    /// The greatest sum of these variables.
     UpperBound(Vec<String>),
     /// Whether a formula of branching time holds.
     Branching(CtlFormula<String>),
-    /// Nothing that is supported, for this reason.
+    /// Not supported, for this reason.
     Refused(String),
 }
 
 impl StateSpaceQuery {
-    /// Whether all states of the model as it is written are needed for it.
+    /// Returns whether the answer needs all states of the model as written.
     pub(in crate::cli) fn needs_all(&self) -> bool {
         !matches!(self, StateSpaceQuery::Refused(_))
     }
 
-    /// The variables whose numbers are added up.
+    /// Returns the variables of the sum.
     pub(in crate::cli) fn variables(&self) -> Option<Vec<String>> {
         match self {
             StateSpaceQuery::UpperBound(variables) => Some(variables.clone()),
@@ -51,7 +51,7 @@ impl StateSpaceQuery {
         }
     }
 
-    /// The formula of branching time.
+    /// Returns the formula of branching time.
     pub(in crate::cli) fn formula(&self) -> Option<&CtlFormula<String>> {
         match self {
             StateSpaceQuery::Branching(formula) => Some(formula),

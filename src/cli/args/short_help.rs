@@ -36,7 +36,7 @@ const NOT_OF_SWEEP: [&str; 3] = ["keep_going", "no_claim", "verbose"];
 
 /// A command line, and the former flags that it uses.
 pub struct ParsedCommandLine {
-    /// What the command line asks for.
+    /// The parsed command line.
     pub cli: Cli,
     /// For each former flag, the flag and the option that is used in its place.
     pub former: Vec<ReplacedFlag>,
@@ -86,8 +86,8 @@ fn parse_words(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// The error that nobody asked for help: a flag that only begins like that for it, as another checker's `-h12`, is none of ours. A script
-/// would take the exit code of help for that of a verified model.
+/// Returns an error for a flag that only begins like the one for help or version, such as the `-h12` of another
+/// checker. A script would take the exit code of help for that of a verified model.
 fn not_asked(command: &clap::Command) -> Option<clap::Error> {
     let words = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
     let words: Vec<String> = words.take_while(|it| it != "--").collect();

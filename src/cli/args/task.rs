@@ -71,7 +71,7 @@ pub enum TaskRequest {
     Commit(TaskCommitArgs),
 }
 
-/// How to share out what is to be done.
+/// The division of the next phase into tasks.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TaskPlanArgs {
     /// The maximum number of tasks

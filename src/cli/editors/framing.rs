@@ -1,7 +1,7 @@
 //! Messages with a header `Content-Length`, as both protocols have them.
 //!
-//! The reader of the crate `lsp-server` ends at the first message that is no JSON, and reads no messages of the debug
-//! adapter protocol. This one goes on after the message, so that the server can answer with an error.
+//! The reader of the crate `lsp-server` ends at the first message that is not JSON, and reads no messages of the debug
+//! adapter protocol. This one continues after the message, so that the server can answer with an error.
 
 use std::io::{self, BufRead, ErrorKind, Write};
 

@@ -166,7 +166,7 @@ impl HuntReport<'_> {
         out + &report::print_scope(scope)
     }
 
-    /// Describes who found the violation, and how much was searched.
+    /// Describes the strategy that found the violation, and the size of the search.
     fn found(&self) -> String {
         let HuntReport { outcome, figures, .. } = self;
         let by = outcome.found_by.map(|it| format!("by {}, ", it.strategy)).unwrap_or_default();

@@ -77,7 +77,7 @@ fn reject_other_file(file: &Path) -> Result<(), CommandFailure> {
     }
 }
 
-/// Returns the failure that the steps of a walk beside a temporal property have no numbers without it.
+/// Returns the failure for a walk with a temporal property: without the property, its steps have no numbers.
 fn no_replay() -> CommandFailure {
     let extensions: Vec<&str> = EXPORTS.iter().map(|it| it.extension).collect();
     CommandFailure::wrong(format!(

@@ -74,7 +74,7 @@ struct ReadModel {
     model: Box<dyn SourceModel>,
     /// The expressions with which it was read.
     expressions: Vec<NamedExpression>,
-    /// The command that goes on.
+    /// The command that continues the session.
     command: Option<SessionCommand>,
 }
 

@@ -62,7 +62,7 @@ pub(super) enum CommandLineError {
     Missing(&'static str, &'static str),
 }
 
-/// The argument of a command, and what it makes of it.
+/// The argument of a command, and its use.
 enum CommandForm {
     /// None.
     Plain(SessionCommand),

@@ -122,7 +122,7 @@ pub(super) fn check_row(
     Ok(result)
 }
 
-/// Checks a row whose search is removed, also if it was stopped: nobody resumes it.
+/// Checks a row whose search is removed, even if it was stopped, since it is never resumed.
 fn check_without_directory(
     setup: &SweepSetup<'_>,
     constants: &RowConstants,
@@ -223,7 +223,7 @@ fn wait(child: &mut Child, control: &SearchControl) -> std::io::Result<u8> {
         }
         if control.should_stop() && !is_told {
             is_told = true;
-            // If it has just ended, there is nobody to tell.
+            // The process may have just ended.
             let _ = kill_process(Pid::from_child(child), Signal::TERM);
         }
         thread::sleep(LOOK);

@@ -39,7 +39,7 @@ pub struct ExplorerForm {
     pub address: String,
     /// The name of the language of expressions.
     pub language: &'static str,
-    /// Why no expression is evaluated, if none is.
+    /// The reason why no expressions are evaluated, if so.
     pub refusal: Option<&'static str>,
     /// The expression.
     pub until: String,

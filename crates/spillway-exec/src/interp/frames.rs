@@ -27,7 +27,7 @@ pub(super) enum LocalValue {
     Cells(CellId, TypeId),
 }
 
-/// The bindings of the locals of one body, by [`LocalId`]. Each local is bound anew at its binder, so no local needs
+/// The bindings of the locals of one body, by [`LocalId`]. Each local is bound again at its binder, so no local needs
 /// to be unbound.
 #[derive(Clone, Default)]
 pub(super) struct LocalEnv<'a> {

@@ -15,7 +15,7 @@ pub(super) enum NameBinding {
     Place(BitOffset, StoredType),
 }
 
-/// The bindings of the locals of one body. Each local is bound anew at its binder.
+/// The bindings of the locals of one body. Each local is bound again at its binder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalNames {
     bound: Vec<Option<NameBinding>>,

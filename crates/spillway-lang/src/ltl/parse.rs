@@ -82,7 +82,7 @@ pub struct QuantifiedFormula {
     pub formula: LtlFormula,
 }
 
-/// The first number of the propositions for quantified formulas. No formula has so many propositions.
+/// The first number of the propositions for quantified formulas. No formula has this many propositions.
 const QUANTIFIED: usize = 1 << 31;
 
 /// Returns the number of the quantified formula of a proposition, if it represents one.

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! u -a-> w and v -t'-> w    both orders lead to one state, where t' is confluent, too
-//! u -a-> v                  a makes up for t
-//! v -t'-> u, or v = u       a leads on to where t does: nobody sees it either
+//! u -a-> v                  a leads to v with or without t
+//! v -t'-> u, or v = u       a leads to the target of t: it is invisible, too
 //! ```
 //!
 //! (Blom and van de Pol, "State space reduction by proving confluence", 2002; Pace, Lang and Mateescu, "Calculating

@@ -12,10 +12,10 @@
 //! That is a transition of the same action, or of an equal one at another location.
 //!
 //! ```text
-//! a -> b { x := 1; }                       a -> b { x := 1; }       what can be done at b can be done at c
+//! a -> b { x := 1; }                       a -> b { x := 1; }       b and c are bisimilar
 //! a -> c { x := 2; }          becomes      a -> b { x := 2; }
 //! b -> a { send q(x); }                    b -> a { send q(x); }
-//! c -> a { send q(x); }                    c -> a { send q(x); }    (nobody comes here)
+//! c -> a { send q(x); }                    c -> a { send q(x); }    (c is not reachable)
 //! ```
 
 use super::entry::{

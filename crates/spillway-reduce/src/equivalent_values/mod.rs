@@ -12,7 +12,7 @@
 //! program as written. Actions keep their numbers.
 //!
 //! ```text
-//! a -> b { x := 3; }                       a -> b { x := 1; }       nothing asks more than whether x is 0
+//! a -> b { x := 3; }                       a -> b { x := 1; }       only `x = 0` is ever tested
 //! a -> b { x := 1; }          becomes      a -> b { x := 1; }
 //! b -> c { guard x > 0; }                  b -> c { guard x > 0; }
 //! c -> a { x := y + z; }                   c -> a { x := y + z; x := x <= 1 ? x : 1; }

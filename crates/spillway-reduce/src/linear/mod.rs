@@ -6,7 +6,7 @@
 //! this representative.
 //!
 //! ```text
-//! bit = 0, seen = 1, message 1      stands for itself
+//! bit = 0, seen = 1, message 1      represents itself
 //! bit = 1, seen = 0, message 0      becomes bit = 0, seen = 1, message 1
 //! ```
 

@@ -11,10 +11,10 @@
 //! (`loops`), so the other processes are not ignored.
 //!
 //! ```text
-//! a -> b { send c(x); }                     a -> b { send c(x); } goes on with
+//! a -> b { send c(x); }                     a -> b { send c(x); } continues with
 //! b -> b1 { guard i < 3; i := i + 1; }          b -> b1 -> d or
 //! b -> d { guard i >= 3; i := 0; }              b -> d
-//! b1 -> d { x := 0; }                       in one step; d is where it stops
+//! b1 -> d { x := 0; }                       in one transition, which ends at d
 //! d -> a { receive e(y); }
 //! ```
 //!

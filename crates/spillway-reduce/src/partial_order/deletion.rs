@@ -20,7 +20,7 @@ use spillway_analysis::bit_sets::{self, BitMatrix};
 #[derive(Clone, Debug)]
 pub(super) struct ContainingSets(BitMatrix);
 
-/// The set that a deletion looks for, in one state.
+/// The search of a deletion for a set, in one state.
 #[derive(Clone, Copy)]
 pub(super) struct DeletionGoal<'g> {
     /// The rules, up to date for the state.

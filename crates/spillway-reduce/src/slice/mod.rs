@@ -23,7 +23,7 @@
 //! program as written that avoids some actions. So depths are preserved too.
 //!
 //! ```text
-//! process P { a -> b { n := n + 1; }    b -> a { guard x < 2; x := x + 1; } }     looked for: x < 3, nothing else
+//! process P { a -> b { n := n + 1; }    b -> a { guard x < 2; x := x + 1; } }     checked: only x < 3
 //! process Q { c -> d { guard n > 1; }   d -> c { m := n; } }
 //! becomes
 //! process P { a -> b { n := 0; }        b -> a { guard x < 2; x := x + 1; } }

@@ -92,8 +92,8 @@ fn is_dominated(net: &CounterNet, number: usize, among: &[usize]) -> bool {
     })
 }
 
-/// Removes the arcs of constant places. Returns whether there were any. Every transition that is not dead has what it
-/// needs of them.
+/// Removes the arcs of constant places. Returns whether there were any. Every transition that is not dead has enough
+/// tokens in them.
 pub(super) fn cut_constant(net: &mut CounterNet) -> bool {
     let mut is_any = false;
     for place in 0..net.initial.len() {

@@ -6,10 +6,10 @@
 //!
 //! ```text
 //! EX f       the predecessors of f                                          one sweep
-//! E(f U g)   g, and again and again the predecessors in f                   until nothing is pending
-//! EG f       f, less again and again the states all of whose successors     until nothing is pending
-//!            are gone: successors are counted, up to 14; those with more
-//!            are counted anew when nothing else leaves
+//! E(f U g)   g, and repeatedly the predecessors in f                        until nothing is pending
+//! EG f       f, without the states all of whose successors were removed:    until nothing is pending
+//!            successors are counted, up to 14; states with more are counted
+//!            again when no other state is removed
 //! ```
 //!
 //! A finite run that ends in a state without successors is maximal: in such a state `EG f` holds if `f` does, and `EX

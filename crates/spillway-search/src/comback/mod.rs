@@ -16,7 +16,7 @@
 //! ```text
 //! candidates  state | parent, index      sorted; of equal states the least back-edge is kept
 //!   chunk     hash, join with the table  suspects: number, candidate
-//!             rebuild, compare           what is left is new
+//!             rebuild, compare           the remaining ones are new
 //! new         sorted by parent, index    numbered: back-edges, table, frontier
 //! ```
 

@@ -89,7 +89,7 @@ impl EncodingJournal {
         Ok(EncodingJournal { open: saved.map(open).transpose()? })
     }
 
-    /// Appends what the encoding gained at the end of a level.
+    /// Appends the extension of the encoding at the end of a level.
     fn append(&mut self, bytes: &[u8], level: u32, disk: &dyn Disk) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());

@@ -2,11 +2,11 @@
 //! transitions.
 //!
 //! ```text
-//! round: expand the last level, steps put off      -> candidates, obligations
-//!        expand again what the round before left   -> candidates
+//! round: expand the last level, postponing transitions -> candidates, obligations
+//!        re-expand the states of the previous round    -> candidates
 //!        next level = candidates minus all levels
-//!        join the obligations with it              -> what the next round expands again
-//! until there is neither a next level nor something to be expanded again
+//!        join the obligations with the next level      -> the states that the next round re-expands
+//! until there is neither a next level nor a state to re-expand
 //! ```
 //!
 //! So a state is re-expanded in the round after its own, together with the next level, or alone if there is none. All

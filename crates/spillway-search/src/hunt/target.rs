@@ -1,4 +1,4 @@
-//! What a hunt looks for: a violation in a state space, or an accepting run of a product.
+//! The target of a hunt: a violation in a state space, or an accepting run of a product.
 
 use crate::lasso::Lasso;
 use spillway_model::{CheckSelection, StateSpace, Violation};

@@ -10,7 +10,7 @@ use std::ops::AddAssign;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The number of transitions between two looks at the clock and at other threads.
+/// The number of transitions between two checks of the clock and of other threads.
 const LOOK_AFTER: u64 = 1024;
 
 /// The position of a turn that is later than any.

@@ -110,7 +110,7 @@ impl ProvisoRound {
         ReducedProduct::of(model, &self.full, self.descents.as_ref())
     }
 
-    /// Removes what the round before left in the directory, if this round has not begun. Returns whether it has not.
+    /// Removes the files of the previous round, if this round has not started. Returns whether it has not started.
     ///
     /// # Errors
     ///

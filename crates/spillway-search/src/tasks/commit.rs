@@ -120,7 +120,7 @@ fn adopt_levels(next: &mut SavedSearch) {
     }
 }
 
-/// Removes the files that no manifest names any more, and the files of the plan.
+/// Removes the orphan files, which no manifest names, and the files of the plan.
 fn sweep(
     disk: &dyn Disk,
     plan: &TaskPlan,

@@ -2,8 +2,8 @@
 //!
 //! The manifest of the directory is the only file that is ever replaced. It is that of a search of one process. It
 //! determines the next *plan*: a phase of independent tasks. Each task reads files that do not change. It writes one
-//! or two files of its own and a *receipt*, which names the plan and the task and the part that it took. When every task has a
-//! receipt, the plan is *committed*: a new manifest replaces the one that the plan is based on, if that is still
+//! or two files of its own and a *receipt*, which names the plan, the task and its part. When every task has a receipt,
+//! the plan is *committed*: a new manifest replaces the one that the plan is based on, if that is still
 //! current.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! grow    one task gives bytes to all unencoded states           -> a sorted run of candidates, and the new journal
 //! settle  each a range of keys: candidates minus all runs        -> a piece of the next level
 //! merge   each a range of keys of some runs                      -> a piece of one run, where there are too many
-//! search  levels are thin, or there is a verdict to be drawn: one process goes on by itself
+//! search  levels are thin, or the search ends with a verdict: one process continues alone
 //! ```
 //!
 //! *Why nothing is lost.* The output of a task depends only on the manifest and on its number, byte for byte. It gets

@@ -577,10 +577,10 @@ impl<'p> Evaluator<'p> {
     }
 }
 
-/// The contents of slots before they were bound anew.
+/// The contents of slots before they were bound again.
 type SavedSlots = SmallVec<[SavedSlot; 2]>;
 
-/// The content of a slot before it was bound anew.
+/// The content of a slot before it was bound again.
 struct SavedSlot {
     index: u32,
     content: SlotContent,

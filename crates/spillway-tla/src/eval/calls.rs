@@ -441,7 +441,7 @@ pub(super) struct ClosureFrame {
     pub is_primed: bool,
 }
 
-/// Returns the content of a slot from what a closure captured.
+/// Returns the content of a slot from the captures of a closure.
 fn restore(content: &CapturedContent) -> SlotContent {
     match content {
         CapturedContent::Value(value) => SlotContent::Value(value.clone()),

@@ -14,8 +14,8 @@ use std::ops::ControlFlow;
 pub struct GeneratedStates {
     /// The values of the variables, state after state.
     pub values: Vec<Value>,
-    /// The action of each state. Initial states have none. After a failure there can be one more, of a successor without
-    /// a value for each variable.
+    /// The action of each state. Initial states have none. After a failure there can be one more, of a successor
+    /// without a value for each variable.
     pub actions: Vec<EnteredAction>,
 }
 
@@ -34,7 +34,7 @@ pub enum FailedCheck {
 }
 
 impl Evaluator<'_> {
-    /// Forgets what a failed evaluation left behind.
+    /// Resets the state that a failed evaluation left.
     fn reset(&mut self) {
         self.stack.clear();
         self.depth = 0;
@@ -85,8 +85,8 @@ impl Evaluator<'_> {
         boolean("a predicate", &self.evaluate(definition)?)
     }
 
-    /// Generates the initial states, with duplicates, and visits them in pieces until `visit` returns false. A piece has the
-    /// values of its states, one state after the other.
+    /// Generates the initial states, with duplicates, and visits them in pieces until `visit` returns false. A piece
+    /// has the values of its states, one state after the other.
     ///
     /// # Errors
     ///
@@ -156,7 +156,8 @@ impl Evaluator<'_> {
         Ok(Some(names.map(name).zip(record.slice.iter().cloned()).collect()))
     }
 
-    /// Returns the action of each step of a path, as text: `Receive(p: 1)`. Nothing for what is no step.
+    /// Returns the action of each step of a path, as text: `Receive(p: 1)`. `None` for a pair of states that is not a
+    /// step.
     pub fn explain(&mut self, path: &[Vec<Value>]) -> Vec<Option<String>> {
         let kept = std::mem::replace(&mut self.generation.keeps_parameters, true);
         let mut successors = GeneratedStates::default();

@@ -70,7 +70,7 @@ impl Facts {
     }
 }
 
-/// The bit that stands for all variables of greater indices than the other bits.
+/// The bit for all variables with indices beyond those of the other bits.
 const OTHER_VARIABLES: u128 = 1 << (u128::BITS - 1);
 
 fn reads(specification: &Specification) -> Vec<u128> {

@@ -51,7 +51,7 @@ pub(super) struct ParameterSlot {
 pub struct EnteredAction {
     /// The definition: the innermost one that a disjunct of the next-state action calls.
     pub definition: u32,
-    /// Its parameters and the variables that its leading quantifiers bind, if they were asked for.
+    /// Its parameters and the variables that its leading quantifiers bind, if requested.
     pub parameters: Vec<ActionParameter>,
 }
 
@@ -69,7 +69,7 @@ pub struct ActionParameter {
 /// Whether the enumeration continues.
 pub(super) type Flow = ControlFlow<()>;
 
-/// What still has to hold.
+/// The formulas that remain to be evaluated.
 #[derive(Clone, Copy)]
 pub(super) struct Continuation<'r> {
     pub kind: ContinuationKind<'r>,
@@ -79,13 +79,13 @@ pub(super) struct Continuation<'r> {
 
 #[derive(Clone, Copy)]
 pub(super) enum ContinuationKind<'r> {
-    /// Formulas, of which there is at least one.
+    /// Formulas, at least one.
     Conjuncts(&'r [NodeId]),
-    /// Expressions that do not change, of which there is at least one.
+    /// Expressions that do not change, at least one.
     Unchanged(&'r [NodeId]),
     /// An expression that changes.
     Changed(NodeId),
-    /// Instances of the body of `\A`, of which there is at least one, the last one first: a value for each slot.
+    /// Instances of the body of `\A`, at least one, the last one first: a value for each slot.
     Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Value] },
     /// The end of an initial predicate: the states go there in pieces.
     Passed(InitialStateSink<'r>),

@@ -18,9 +18,10 @@
 //! # Frames and laziness
 //!
 //! A call has a frame of slots on one stack. An argument is a *thunk*: an expression with the start of its frame, which
-//! is still on the stack whenever the thunk is used. A thunk is replaced by its value if the value is constant, and keeps
-//! its value beside the expression if the value depends on the state only: the expression is needed where it is primed.
-//! A closure that can outlive its frame (a filter of a lazy set, a function that is no table) captures what it uses.
+//! is still on the stack whenever the thunk is used. A thunk is replaced by its value if the value is constant, and
+//! keeps its value and the expression if the value depends only on the state, since the expression is needed where it
+//! is primed. A closure that can outlive its frame (a filter of a lazy set, a function without a table) captures its
+//! slots.
 
 mod actions;
 mod application;

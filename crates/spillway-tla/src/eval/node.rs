@@ -1,8 +1,8 @@
 //! The compiled form of expressions: what the evaluator interprets.
 //!
-//! A node has the index of the expression that it was compiled from, so that failures have a place. Literals are values,
-//! constant expressions have a place in a table of memoised values, those of a state one in a table of values that are
-//! kept while the variables are the same, and an argument knows the slots that it uses.
+//! A node has the index of the expression that it was compiled from, so that failures have a place. Literals are
+//! values. A constant expression has an entry in a table of memoised values. A state expression has an entry in a table
+//! of values that are kept while the variables are the same. An argument has the list of the slots that it uses.
 
 use crate::level::Level;
 use crate::library::StandardOperator;
@@ -131,7 +131,7 @@ pub struct BindingNode {
 pub struct LazyNode {
     /// The expression.
     pub node: NodeId,
-    /// Its level if what it uses is constant.
+    /// Its level if its slots are constant.
     pub level: Level,
     /// The slots that it uses and does not bind.
     pub free: Box<[SlotId]>,
@@ -195,7 +195,7 @@ pub enum Argument {
     Lazy(LazyNode),
     /// A known value.
     Literal(Value),
-    /// A name of the frame, whatever it stands for.
+    /// A name of the frame: a value, a thunk or an operator.
     Local(SlotId),
     /// An operator: an index into the operators of the program.
     Operator(u32),

@@ -1,5 +1,5 @@
-//! Values of expressions that depend on nothing but the state, kept as long as the variables that they read have the
-//! same values.
+//! Values of expressions that depend only on the state. A value is kept while the variables that it reads are
+//! unchanged.
 //!
 //! A refinement mapping is such an expression: every step of a state uses it in the state, and every operator of the
 //! abstract specification uses it again. A conjunct of an invariant is another: most steps change few variables. Each
@@ -35,7 +35,7 @@ struct KeptApplication {
     value: Value,
 }
 
-/// At most so many applications of a function are kept.
+/// The maximum number of applications of a function that are kept.
 const APPLICATIONS_MAX: usize = 64;
 
 /// The values of variables, as far as they are assigned.

@@ -220,7 +220,7 @@ impl Loader<'_> {
         Ok(module)
     }
 
-    /// Adds a module, then what it needs.
+    /// Adds a module, then the modules that it needs.
     fn add(&mut self, module: Module) -> Result<(), Diagnostic> {
         let needed = needed_by(&module);
         let (index, name) = (self.set.modules.len(), module.name.text.to_string());
@@ -270,7 +270,7 @@ impl Loader<'_> {
     }
 }
 
-/// Returns what a module needs, in the order of its text.
+/// Returns the modules that a module needs, in the order of its text.
 fn needed_by(module: &Module) -> ModuleNeeds {
     let mut needed = NeededModules::default();
     needed.add_module(module);

@@ -89,7 +89,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Adds the operators of a standard module that its file lacks, and what it extends.
+    /// Adds the operators of a standard module that its file lacks, and the modules that it extends.
     fn add_standard(
         &mut self,
         id: EnvironmentId,

@@ -231,7 +231,7 @@ pub enum ExprKind {
     /// What cannot be evaluated: a constant operator without a value, or ENABLED in an instance that substitutes an
     /// expression for a variable.
     Undefined {
-        /// The name, or what it is.
+        /// The name, or a description.
         name: String,
         /// Its level.
         level: Level,

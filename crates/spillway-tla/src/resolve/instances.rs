@@ -1,4 +1,4 @@
-//! Instances: what they substitute, and their environments.
+//! Instances: their substitutions and their environments.
 
 use super::names::{
     ContextId, Entry, EnvironmentId, InstanceEntry, InstanceId, LocalId, NewEntry, Scope, Symbol,
@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub(super) const BUILT_IN: [&str; 4] = ["TRUE", "FALSE", "BOOLEAN", "STRING"];
 
 impl<'a> Resolver<'a> {
-    /// Returns the symbol of what an instance substitutes for a constant or variable.
+    /// Returns the symbol that an instance substitutes for a constant or variable.
     pub(super) fn substituted(
         &mut self,
         usage: &mut Use<'a>,

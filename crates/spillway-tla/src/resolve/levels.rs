@@ -1,9 +1,9 @@
 //! Levels of expressions, and the rules of the language about them.
 //!
-//! The level of a call depends on the levels of its arguments, and what a parameter may be depends on the body: `p'` in
-//! the body allows a state expression at most. So each parameter has a greatest level, and says whether the level of its
-//! argument counts. Both are computed together with the levels of the definitions, as a least fixed point: levels only
-//! rise, and limits only fall.
+//! The level of a call depends on the levels of its arguments, and the body limits the level of each argument: `p'` in
+//! the body allows a state expression at most. So each parameter has a greatest level, and a mark whether the level of
+//! its argument counts. Both are computed together with the levels of the definitions, as a least fixed point: levels
+//! only rise, and limits only fall.
 
 use super::expr::{Argument, BinaryOperator, Bound, Expr, ExprKind, OperatorValue, UnaryOperator};
 use super::ids::{DefinitionId, ExprId, Slot};
@@ -93,7 +93,7 @@ impl Resolver<'_> {
         excesses.unwrap_or_default()
     }
 
-    /// Checks the levels of what instances substitute.
+    /// Checks the levels of the substitutions of instances.
     fn check_substitutions(&mut self) {
         for limit in std::mem::take(&mut self.limits) {
             let level = match limit.symbol {
@@ -207,7 +207,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Requires a level of an expression: of itself, and of the arguments that its parameters stand for.
+    /// Requires a level of an expression: of itself, and of the arguments of its parameters.
     fn limit(&mut self, definition: usize, expr: ExprId, level: Level, what: &str) {
         let known = self.of(expr);
         for (index, limit) in self.signatures[definition].limits.iter_mut().enumerate() {
@@ -388,7 +388,7 @@ impl Pass<'_> {
         known
     }
 
-    /// Checks that an operator takes what a definition applies it to.
+    /// Checks that an operator accepts the arguments to which a definition applies it.
     fn pass_operator(
         &mut self,
         definition: usize,

@@ -2,12 +2,12 @@
 //!
 //! An [`Environment`] is a module in one use: the root, a module that is extended, or an instance. Its symbols are found
 //! by name and have an order, because a name is visible only after its declaration. An instance has its own environment,
-//! in which the constants and variables of the module are symbols of what is substituted.
+//! in which the constants and variables of the module are the substituted symbols.
 //!
 //! An [`Entry`] is an operator of an environment, of a LET, or a LAMBDA. Entries become definitions when they are used.
 //!
-//! A [`Context`] holds the leading parameters of all entries of an environment: the parameters of instances, and what an
-//! instance in a LET uses of its surroundings.
+//! A [`Context`] holds the leading parameters of all entries of an environment: the parameters of instances, and the
+//! surrounding names that an instance in a LET uses.
 
 use super::ids::{ConstantId, DefinitionId, VariableId};
 use crate::library::StandardOperator;
@@ -137,7 +137,7 @@ pub(super) struct DeclaredConstant {
     pub(super) value: DeclaredValue,
 }
 
-/// What the configuration says of a constant.
+/// The entry of a constant in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeclaredValue {
     /// Nothing.
@@ -202,9 +202,9 @@ pub(super) struct Entry<'a> {
     pub(super) span: Span,
     pub(super) text: Text<'a>,
     pub(super) origin: super::tree::DefinitionOrigin,
-    /// What its body sees, without its parameters.
+    /// The names that its body can use, without its parameters.
     pub(super) scope: Scope,
-    /// The leading parameters: those of the context, and what it uses of its surroundings.
+    /// The leading parameters: those of the context, and the surrounding names that it uses.
     pub(super) leading: Vec<LocalId>,
     /// The arities of the parameters that follow.
     pub(super) arities: Vec<usize>,
@@ -219,7 +219,7 @@ pub(super) struct Entry<'a> {
     pub(super) closed: ClosedParameters,
 }
 
-/// An operator whose definition was not used yet, as its text says. It has no parameters but the leading ones.
+/// An operator whose definition was not used yet, as written. It has only the leading parameters.
 pub(super) struct NewEntry<'a> {
     pub(super) name: Box<str>,
     pub(super) span: Span,

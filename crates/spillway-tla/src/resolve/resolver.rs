@@ -14,7 +14,7 @@ use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// A limit on the level of what an instance substitutes.
+/// A limit on the level of a substitution of an instance.
 pub(super) struct SubstitutionLimit {
     pub(super) symbol: Symbol,
     pub(super) level: Level,

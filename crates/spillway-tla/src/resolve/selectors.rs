@@ -25,7 +25,7 @@ struct FoundSubexpression<'a> {
     locals: Vec<LocalId>,
 }
 
-/// Where arguments are written, and what they are bound for.
+/// The place of arguments, and their purpose.
 struct Call<'s> {
     scope: &'s Scope,
     reference: &'s mut Reference,
@@ -211,7 +211,7 @@ impl<'a> DefinitionLowering<'_, 'a> {
     }
 }
 
-/// Returns the variables that the parameters of a label stand for.
+/// Returns the variables that the parameters of a label name.
 fn label_locals(
     resolver: &Resolver<'_>,
     label: &Label<'_>,

@@ -14,7 +14,7 @@ struct Surroundings {
 }
 
 impl<'a> Resolver<'a> {
-    /// Adds the statements of a module's theorems to what is checked.
+    /// Adds the statements of a module's theorems to the checks.
     pub(super) fn add_theorems(&mut self, environment: EnvironmentId, module: &'a Module) {
         for (index, unit) in module.units.iter().enumerate() {
             if let Unit::Theorem { body, .. } = unit {

@@ -1,17 +1,17 @@
-//! The resolved specification: what the evaluator compiles.
+//! The resolved specification, which the evaluator compiles.
 //!
 //! A resolved specification has no names left to look up. Four decisions make it simple to compile:
 //!
 //! 1. **Flat frames.** Each [`Definition`] has one frame of numbered slots: its parameters first, then the variables
-//!    bound inside its body and its LET values. An operator that is defined by LET with parameters, or a LAMBDA, becomes
-//!    a definition of its own. What it uses of the surrounding frame becomes its leading parameters (lambda lifting), so
-//!    no expression refers to the frame of another definition.
-//! 2. **Instances are definitions.** `I == INSTANCE M WITH x <- e` makes a copy of each used definition of `M`, in which
-//!    `x` is a call of a definition whose body is `e`. The parameters of `I(p)` are the leading parameters of each copy.
-//!    `x'` is [`UnaryOperator::Prime`] of that call. A bare variable, constant or operator is substituted directly.
+//! bound inside its body and its LET values. An operator that is defined by LET with parameters, or a LAMBDA, becomes a
+//! definition of its own. What it uses of the surrounding frame becomes its leading parameters (lambda lifting), so no
+//! expression refers to the frame of another definition. 2. **Instances are definitions.** `I == INSTANCE M WITH x <-
+//! e` makes a copy of each used definition of `M`, in which `x` is a call of a definition whose body is `e`. The
+//! parameters of `I(p)` are the leading parameters of each copy. `x'` is [`UnaryOperator::Prime`] of that call. A bare
+//! variable, constant or operator is substituted directly.
 //! 3. **Laziness is explicit.** Arguments and LET values are expressions that are evaluated when they are used, at most
-//!    once a state in which they are used. The operand of `Prime` may contain a slot: its expression is evaluated in the
-//!    next state then.
+//! once a state in which they are used. The operand of `Prime` may contain a slot: its expression is evaluated in the
+//! next state then.
 //! 4. **One arena.** All expressions are in [`Specification::expressions`], in an order in which operands precede the
 //!    expressions that use them. An analysis is a table indexed by [`ExprId`].
 //!
@@ -32,7 +32,8 @@ pub struct Specification {
     /// The variables of the root module in the order of their declaration, those of extended modules first. Variables
     /// that are no part of a state follow: see [`Specification::state_variables`].
     pub variables: Vec<Variable>,
-    /// The number of variables that make up a state. The variables from this index on are those of temporal quantifiers.
+    /// The number of variables that make up a state. The variables from this index on are those of temporal
+    /// quantifiers.
     pub state_variables: usize,
     /// The constants that have a value of the configuration. Constants that the configuration replaces by an operator
     /// are not here.
@@ -45,11 +46,11 @@ pub struct Specification {
     pub model_values: Vec<ModelValue>,
     /// The strings, the names of record fields and the identifiers of the text, in TLC's order.
     pub strings: Vec<String>,
-    /// What the configuration specifies and what it wants checked.
+    /// The parts of the configuration and its checks.
     pub checks: Checks,
 }
 
-/// What the configuration specifies and what it wants checked. Each check is a definition without parameters.
+/// The parts of the configuration and its checks. Each check is a definition without parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     /// The conjuncts of the initial predicate, in order: from INIT, or from the formula of SPECIFICATION.
@@ -72,7 +73,7 @@ pub struct Checks {
     pub symmetries: Vec<DefinitionId>,
     /// VIEW.
     pub view: Option<DefinitionId>,
-    /// ALIAS: a record of what a trace shows.
+    /// ALIAS: the record that a trace shows.
     pub alias: Option<DefinitionId>,
     /// POSTCONDITION.
     pub postconditions: Vec<DefinitionId>,
@@ -163,7 +164,7 @@ pub struct ModelValue {
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// The name as it is written from the root module: `Next`, `I!Op`, or `Op` of a LET. A LAMBDA is `LAMBDA`. A
-    /// definition that substitutes a constant or variable of an instance has the name of what it substitutes.
+    /// definition that substitutes a constant or variable of an instance has the name of that constant or variable.
     pub name: String,
     /// The module with the text.
     pub module: String,
@@ -173,8 +174,8 @@ pub struct Definition {
     pub origin: DefinitionOrigin,
     /// The parameters, in slots 0, 1, ...: first the captured ones, then those that are written.
     pub parameters: Vec<Parameter>,
-    /// The number of leading parameters that are not written in the definition: what a LET operator or a LAMBDA uses of
-    /// its surroundings, and the parameters of instances.
+    /// The number of leading parameters that are not written in the definition: the surrounding names that a LET
+    /// operator or a LAMBDA uses, and the parameters of instances.
     pub captured: usize,
     /// The number of slots of the frame. Each parameter and each binder of the body has a slot of its own.
     pub slots: u32,

@@ -57,7 +57,7 @@ impl Matrix {
         (0..size).flat_map(move |one| (0..size).map(move |two| (one, two)))
     }
 
-    /// Relates what is related by a chain of at least one step.
+    /// Computes the transitive closure.
     fn close(mut self) -> Self {
         let size = self.size();
         for middle in 0..size {

@@ -101,7 +101,7 @@ pub fn difference(host: &mut dyn ClosureHost, left: Value, right: Value) -> Outc
     Ok(lazy(LazyValue::Difference(left, right)))
 }
 
-/// Returns the elements of a set of which a predicate holds. Returns the set itself if it holds of all.
+/// Returns the elements of a set that satisfy a predicate. Returns the set itself if all do.
 ///
 /// # Errors
 ///

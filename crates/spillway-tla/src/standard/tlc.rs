@@ -83,8 +83,8 @@ fn pair(host: &mut dyn OperatorHost, argument: &Value, value: &Value) -> Outcome
     Ok(functions::pair(argument, value))
 }
 
-/// Insertion sort by the operator, which says whether its first argument precedes its second. TLC's algorithm determines
-/// the result where the operator is no order.
+/// Insertion sort by the operator, which returns whether its first argument precedes its second. If the operator is not
+/// an order, the algorithm of TLC determines the result.
 fn sort(host: &mut dyn OperatorHost, value: &Value) -> Outcome<Value> {
     let mut sorted = sequences::sequence(host, "SortSeq", value)?.slice.to_vec();
     for at in 1..sorted.len() {

@@ -257,7 +257,7 @@ struct ScannedToken {
     length: usize,
 }
 
-/// Returns the length of the longest beginning of which all characters satisfy a predicate.
+/// Returns the length of the longest prefix whose characters all satisfy a predicate.
 fn span_of(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|it| !is_part(it)).unwrap_or(text.len())
 }

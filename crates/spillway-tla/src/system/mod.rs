@@ -177,7 +177,7 @@ impl SpecificationSystem {
             || expressions.iter().any(asserts)
     }
 
-    /// Returns what the configuration demands and this system does not check.
+    /// Returns the requirements of the configuration that this system does not check.
     pub fn unchecked(&self) -> Vec<UncheckedRequirement> {
         let specification = &self.program.specification;
         let checks = &specification.checks;
@@ -191,7 +191,7 @@ impl SpecificationSystem {
         temporal.collect()
     }
 
-    /// Returns warnings about what the configuration has and this system does not apply.
+    /// Returns warnings about the parts of the configuration that this system does not apply.
     pub fn unapplied(&self) -> Vec<Diagnostic> {
         let specification = &self.program.specification;
         let checks = &specification.checks;

@@ -11,7 +11,7 @@ use spillway_model::{ConditionModality, FaultKind, RuntimeFault, Violation};
 pub(super) struct SpecificationStep<'s> {
     /// The number of its action.
     pub number: u32,
-    /// The parameters of its action, if they were asked for.
+    /// The parameters of its action, if requested.
     pub parameters: &'s [ActionParameter],
 }
 
@@ -35,7 +35,7 @@ pub(super) enum InitialTarget {
     Failed(Box<RuntimeFault>),
 }
 
-/// What a condition on states says about a state.
+/// The result of a condition on states in a state.
 pub(super) enum ConditionFinding {
     /// It is a violated invariant, or a goal that is reached: its index.
     Decided(u32),
@@ -223,7 +223,7 @@ impl SpecificationSystem {
     }
 }
 
-/// What the checks of a step say.
+/// The result of the checks of a step.
 enum StepJudgement {
     InModel,
     Excluded,

@@ -119,7 +119,7 @@ impl<'s> StateEncoder<'s> {
 }
 
 impl SpecificationSystem {
-    /// Returns what is stored for a state. `viewer` evaluates the view.
+    /// Returns the stored form of a state. `viewer` evaluates the view.
     ///
     /// # Errors
     ///

@@ -128,7 +128,7 @@ impl Value {
     }
 
     /// Creates the canonical function of a sorted domain without duplicates and of its values: a tuple or a record if
-    /// the domain says so.
+    /// the domain is that of one.
     pub fn function(domain: SharedValues, values: Vec<Value>) -> Self {
         Self::function_from(domain, values)
     }

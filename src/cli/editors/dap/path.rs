@@ -99,7 +99,7 @@ impl<'p> DebugPath<'p> {
         }
         self.ahead.extend(self.walk.steps.pop());
         if self.is_on_trace() {
-            // The counterexample goes on from here.
+            // The counterexample continues from here.
             self.ahead.clear();
         }
         true

@@ -35,8 +35,8 @@ pub(super) struct OpenModel {
 }
 
 impl OpenModel {
-    /// Returns whether the last reading, or the last one without errors, has read a file beside that of the model. An
-    /// error in the model does not make a model of each of its parts.
+    /// Returns whether the last reading, or the last one without errors, has read a file other than that of the model.
+    /// An error in the model does not make a model of each of its parts.
     fn includes(&self, name: &str) -> bool {
         let declared = self.declared.as_ref().map(|it| &it.1);
         let mut files =
@@ -84,7 +84,7 @@ impl OpenDocuments {
         Some(path)
     }
 
-    /// Begins to read the models in open files that no other model reads any more, except some.
+    /// Starts to read the models in open files that no other model includes any more, except some.
     fn revive_parts(&mut self, except: &[PathBuf]) {
         let is_orphan = |it: &&OpenDocument| {
             it.language.is_some() && !except.contains(&it.path) && !self.is_read(&it.path)
@@ -190,7 +190,7 @@ impl OpenDocuments {
             changed.extend(outdated.iter().filter(|it| self.read_model(it, config)).cloned());
             self.drop_included(&outdated);
             read.extend(outdated);
-            // Each model is read once, so that models that include each other come to an end.
+            // Each model is read once, so the reading of models that include each other ends.
             self.revive_parts(&read);
         }
     }

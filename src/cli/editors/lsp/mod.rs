@@ -270,7 +270,7 @@ impl LanguageServer {
         }))
     }
 
-    /// Returns what a function finds at a position. Null in files that are not open.
+    /// Returns the result of a function at a position. Null in files that are not open.
     fn at<T: serde::Serialize>(
         &self,
         params: TextDocumentPositionParams,
@@ -308,7 +308,7 @@ impl LanguageServer {
                 }
             }
             "textDocument/didSave" => {
-                // A file beside the model may have changed, too.
+                // A file that the model includes may have changed too.
                 let Ok(DidSaveTextDocumentParams { text_document, .. }) = parsed(params) else {
                     return;
                 };

@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! set = the states in components of the automaton that have accepting cycles   (the region)
-//! repeat: trim:  what has no predecessor in the set leaves it
-//!         reach: what is not come to from accepting states of the set leaves it
+//! repeat: trim:  remove the states without a predecessor in the set
+//!         reach: remove the states that are not reachable from accepting states of the set
 //! until nothing changes
 //! ```
 //!

@@ -16,7 +16,7 @@ pub const STAGES: [&str; 5] = [
     "done",
 ];
 
-/// What a search looks for.
+/// The goal of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum CycleGoal {
     /// An accepting cycle. Without one the verdict is final.
@@ -93,7 +93,7 @@ pub enum CycleOperation {
 pub struct SavedCycleSearch {
     /// The digest of the model.
     pub digest: [u8; 32],
-    /// What the search looks for.
+    /// The goal of the search.
     pub goal: CycleGoal,
     /// The round, if the search enforces the cycle proviso.
     pub round: Option<RoundNumbers>,

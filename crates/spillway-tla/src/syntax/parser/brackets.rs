@@ -181,7 +181,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the variables that an expression to the left of `\in` stands for.
+/// Returns the variables in an expression to the left of `\in`.
 fn pattern_of(expr: &Expr) -> Option<Pattern> {
     let name_of = |expr: &Expr| {
         let ExprKind::Path(Path { parts }) = &expr.kind else { return None };

@@ -2,7 +2,7 @@
 //!
 //! A junction list ends at the first token that is not to the right of its bullets. The parser keeps the lists that are
 //! open; an operator or an operand at or left of the innermost column does not belong to the expression. Brackets do not
-//! change this: what they enclose must be to the right of the bullets as well.
+//! change this: their contents must be to the right of the bullets as well.
 //!
 //! Proofs are parsed and dropped.
 

@@ -113,7 +113,7 @@ impl Parser<'_> {
         Diagnostic::error(self.peek().span, message).help(help)
     }
 
-    /// Parses `f[a, b]`, of which `f` is parsed.
+    /// Parses the rest of `f[a, b]` after `f`.
     fn application(&mut self, function: Expr) -> ParseResult<Expr> {
         let open = self.bump();
         let arguments = self.comma_list(Self::expression)?;

@@ -77,7 +77,7 @@ impl Parser<'_> {
         Ok(!is_last)
     }
 
-    /// Parses what a step says. Returns whether it may have a proof.
+    /// Parses the statement of a step. Returns whether it may have a proof.
     fn step_statement(&mut self) -> ParseResult<bool> {
         let TokenKind::Keyword(keyword) = self.peek().kind else {
             return self.formula_or_definitions();
