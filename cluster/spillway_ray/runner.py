@@ -111,7 +111,7 @@ def too_small(largest: int, memory: int) -> str:
     """A message: no machine has the memory of a task."""
     return (
         f"no machine has {sized(memory)} of memory for a task: the largest has {sized(largest)}; "
-        "`--memory-per-task` sets the memory of a task"
+        "`--memory-per-task` says how much a task is given"
     )
 
 

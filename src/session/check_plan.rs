@@ -84,7 +84,7 @@ impl CheckPlan {
     /// # Errors
     ///
     /// If the configuration selects all temporal properties of the model, and it has none, or if there are temporal
-    /// properties beside a constraint.
+    /// properties together with a constraint.
     pub fn of(config: &CheckConfig, model: &TextModel) -> Result<CheckPlan, Error> {
         let properties = &config.properties;
         let asks_runs = properties.asks_runs();

@@ -157,7 +157,7 @@ impl EditedModel {
     }
 }
 
-/// Selects the model's own property of runs, and errors in steps, if the configuration selects no property.
+/// Selects the model's own temporal property, and errors in steps, if the configuration selects no property.
 fn with_own_property(config: &CheckConfig, model: &TextModel) -> CheckConfig {
     let mut config = config.clone();
     let own = model

@@ -162,6 +162,6 @@ pub struct ModelSummary<'m> {
     pub conditions: &'m [StateCondition],
     /// The never claim of its search.
     pub claim: Option<&'m str>,
-    /// What is checked and what is not.
+    /// The checked and the unchecked properties.
     pub scope: CheckScope,
 }

@@ -49,7 +49,7 @@ pub enum SymbolKind {
     Start,
     /// A property of states, with its kind in reports.
     Property(&'static str),
-    /// A property of runs, with its kind in reports.
+    /// A temporal property, with its kind in reports.
     RunProperty(&'static str),
     /// A constant, or a value of an enumeration.
     Constant,

@@ -22,7 +22,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The position.
     pub span: Span,
-    /// Advice, or what was expected.
+    /// Advice, or the expected input.
     pub help: Option<String>,
 }
 

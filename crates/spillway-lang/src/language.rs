@@ -123,7 +123,7 @@ pub struct LanguageOptions {
     pub deadlock: bool,
     /// Whether [`Options::claim`] has a meaning.
     pub claim: bool,
-    /// Whether a model may contain a property of runs, which can then be omitted.
+    /// Whether a model may contain a temporal property, which can then be omitted.
     pub model_property: bool,
     /// Whether [`Options::lossy`] has a meaning.
     pub lossy: bool,

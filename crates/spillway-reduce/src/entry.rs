@@ -40,7 +40,7 @@ pub struct ReductionEntry {
     pub preserves_runs: bool,
     /// Whether it stays correct if resets of dead variables read other processes' locations.
     pub allows_joint_resets: bool,
-    /// Whether it stays correct beside a constraint: it keeps the levels and all states, apart from values that no
+    /// Whether it stays correct with a constraint: it keeps the levels and all states, apart from values that no
     /// action and no property distinguishes.
     pub allows_constraint: bool,
     /// The incompatible reductions. Each pair is listed in one of its two entries, the later one.

@@ -93,7 +93,7 @@ pub struct SavedJournal {
     pub length: u64,
 }
 
-/// A level of which a prefix is expanded.
+/// A level with an expanded prefix.
 #[derive(Clone, Debug, Default, Archive, Serialize, Deserialize)]
 pub struct SavedLevel {
     /// The number of expanded states, which are the first ones.

@@ -101,7 +101,7 @@ fn adjust(
     }
 }
 
-/// What is wrong with the chosen reductions.
+/// Returns the error in the chosen reductions.
 fn selection_failure(
     config: &ReductionConfig,
     list: &str,

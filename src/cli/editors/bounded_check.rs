@@ -39,7 +39,7 @@ pub(super) struct SelectedProperties {
 pub(super) struct LocatedTrace {
     /// The violation.
     pub to: String,
-    /// The position of the violated property, or of what fails in the last step.
+    /// The position of the violated property, or of the failing expression in the last step.
     pub place: Option<Location>,
     /// The initial state, then each step.
     pub steps: Vec<LocatedStep>,
@@ -53,7 +53,7 @@ pub(super) struct LocatedTrace {
 pub(super) struct LocatedStep {
     /// Its number, 0 for the initial state. `None` for a detail of the last step.
     pub number: Option<usize>,
-    /// What is done.
+    /// The action.
     pub title: String,
     /// Its position in the model.
     pub place: Option<Location>,
@@ -131,7 +131,7 @@ impl LocatedTrace {
     }
 }
 
-/// Sets the positions of the violated properties of runs. The model of such a search has an automaton in place of the
+/// Sets the positions of the violated temporal properties. The model of such a search has an automaton in place of the
 /// property.
 fn place_run_properties(model: &EditedModel, traces: &mut [LocatedTrace]) -> Result<(), Error> {
     let reading = model.read(&CheckConfig::default())?;
@@ -146,7 +146,7 @@ fn place_run_properties(model: &EditedModel, traces: &mut [LocatedTrace]) -> Res
     Ok(())
 }
 
-/// Returns the position of what a counterexample violates: the property, or what fails in its last step.
+/// Returns the position of a violation: that of the property, or of the failing expression in the last step.
 fn violated_span(found: &FoundTrace<'_>) -> Option<Span> {
     if let Some(StepOutcome::Fault(fault)) = found.steps.last().map(|it| &it.outcome) {
         return Some(fault.span);

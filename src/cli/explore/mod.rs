@@ -68,7 +68,7 @@ pub(super) fn serve(explored: &ExploredModel, listener: TcpListener, code: u8) -
     signals::end_at_once(code);
     for PendingRequest { target, reply } in requests {
         let answer = catch_unwind(AssertUnwindSafe(|| site.answer(&target)));
-        // A client that is gone needs no response.
+        // A client that has disconnected needs no response.
         let _ = reply.send(answer.unwrap_or_else(|_| HttpResponse::failed()));
     }
     Err(server.wait())

@@ -17,7 +17,8 @@ const TITLE: &str = "# a path in ";
 /// The start of the line with the digest of the model.
 const DIGEST: &str = "# model ";
 
-/// Writes the path of a walk to a file: in the format of its extension, or for `--replay`. Returns what was written.
+/// Writes the path of a walk to a file: in the format of its extension, or for `--replay`. Returns a description of the
+/// file.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
 //! Reads that decide whether a send by rendezvous has a receiver.
 //!
 //! Whether a rendezvous is possible depends on the locations and conditions of the processes that may receive, and on
-//! the message. Nothing else in the state matters. An `else` beside such a send is possible where it has no receiver.
+//! the message. Nothing else in the state matters. An `else` next to such a send is possible if the send has no
+//! receiver.
 
 use super::access_set::AccessSet;
 use super::access_table::AccessTable;

@@ -29,7 +29,7 @@ pub(super) struct StartingEffects {
 }
 
 impl StartingEffects {
-    /// Computes the effects of all instances that start processes, beside each other instance.
+    /// Computes the effects of all instances that start processes, in combination with each other instance.
     pub fn new(
         table: &AccessTable<'_>,
         accesses: &Arena<InstanceId, InstanceAccess<'_>>,
@@ -74,7 +74,7 @@ impl StartingEffects {
         self.effects.get(&(one, self.movers[other].clone()))
     }
 
-    /// Returns the instances that start processes and have smaller effects beside others.
+    /// Returns the instances that start processes and have smaller effects in combination with others.
     pub fn instances(&self) -> Vec<InstanceId> {
         let mut all: Vec<InstanceId> = self.effects.keys().map(|(id, _)| *id).collect();
         all.dedup();

@@ -58,7 +58,7 @@ pub enum JournalError {
     Entry {
         /// Where the block begins.
         offset: usize,
-        /// What is wrong.
+        /// The defect.
         error: EntryError,
     },
 }

@@ -4,7 +4,7 @@ use super::node::{NodeId, SlotId};
 use crate::value::Value;
 use std::ops::ControlFlow;
 
-/// What is generated.
+/// The kind of states that are generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum GenerationPhase {
     /// Nothing: formulas are predicates.

@@ -91,7 +91,7 @@ pub enum Node {
     BoxAction { action: NodeId, subscript: NodeId },
     /// `<<A>>_v`.
     AngleAction { action: NodeId, subscript: NodeId },
-    /// What is not evaluated, with its name.
+    /// An unsupported construct, with its name.
     Unsupported(Box<str>),
 }
 

@@ -38,7 +38,7 @@ struct Signature {
     known: ExpressionFacts,
     /// The greatest level of each parameter.
     limits: Vec<Level>,
-    /// What is applied to each parameter that is an operator.
+    /// The facts about the arguments to which each operator parameter is applied.
     applied: Vec<ExpressionFacts>,
 }
 

@@ -57,7 +57,7 @@ use tree::{Checks, Specification};
 /// The size of the stack of a resolution, in bytes. Texts within the limit on nesting need a part of it.
 const STACK_BYTES: usize = 64 << 20;
 
-/// What is resolved.
+/// A request to resolve modules.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The modules.

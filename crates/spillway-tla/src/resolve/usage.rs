@@ -25,7 +25,7 @@ pub(super) struct InstanceUse<'a> {
     pub(super) used: Vec<&'a str>,
     /// Whether the module declares variables.
     pub(super) has_variables: bool,
-    /// What is substituted for the variables.
+    /// The symbols that are substituted for the variables.
     pub(super) for_variables: Vec<Symbol>,
 }
 

@@ -84,7 +84,7 @@ pub struct Definition {
     pub name: Name,
     /// The parameters.
     pub parameters: Vec<Declaration>,
-    /// What is defined.
+    /// The right side.
     pub body: DefinitionBody,
 }
 
@@ -120,7 +120,7 @@ pub struct Instance {
 pub struct Substitution {
     /// The constant or variable.
     pub name: Name,
-    /// What is substituted.
+    /// The substituted argument.
     pub value: Argument,
 }
 

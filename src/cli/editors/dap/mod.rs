@@ -1,7 +1,7 @@
 //! `dap`: a debug adapter, which steps through counterexamples and models.
 //!
-//! The main thread owns the model and answers requests. One thread reads messages. The check before a session has a thread
-//! of its own, so that the client can end it.
+//! The main thread owns the model and answers requests. One thread reads messages. The check before a session has a
+//! thread of its own, so that the client can end it.
 
 mod breakpoints;
 mod evaluation;
@@ -101,7 +101,8 @@ impl DebugAdapter {
         }
     }
 
-    /// Handles what is the same in all phases. Returns other requests, and breaks with the end of the command.
+    /// Handles the input that is the same in all phases. Returns other requests, and breaks with the end of the
+    /// command.
     fn take_input(&mut self, input: DapInput) -> ControlFlow<CommandResult, Option<DapRequest>> {
         match input {
             DapInput::Malformed(why) => {
@@ -110,7 +111,7 @@ impl DebugAdapter {
             }
             DapInput::Closed(why) => {
                 self.stop_launch();
-                // A client that is gone has seen everything.
+                // A client that has disconnected needs no more output.
                 ControlFlow::Break(why.map_or(Ok(VERIFIED), |it| Err(CommandFailure::wrong(it))))
             }
             DapInput::Request(request) => match request.command.as_str() {

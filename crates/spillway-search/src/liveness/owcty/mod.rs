@@ -99,7 +99,7 @@ pub struct AcceptingProduct<'a> {
 /// How a region is written.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionOptions {
-    /// What is searched for in it.
+    /// The goal of the search in the region.
     pub goal: CycleGoal,
     /// The round, if the search enforces the cycle proviso.
     pub round: Option<RoundNumbers>,

@@ -278,7 +278,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// What is written where something else was found.
+/// The hint for an expectation that the text does not meet.
 struct Remedy {
     /// How the expectation begins.
     expected: &'static str,
