@@ -195,6 +195,22 @@ fn print_nets(checker: &mut SchemaChecker, folder: &Folder) {
     assert_eq!(result["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
 
+/// Prints violations that are decided after the search.
+fn print_final_violations(checker: &mut SchemaChecker, folder: &Folder) {
+    let rules =
+        "var x: 0..3; startstate begin x := 0; end; rule \"r\" x < 2 ==> begin x := x + 1; end;";
+    folder.write("covers.m", &format!("{rules} cover \"three\" x = 3;"));
+    let result =
+        checker.assert_prints("check", (folder, &["check", "covers.m", "--no-deadlock"]), 1);
+    assert_eq!(result["violations"][0]["kind"], "cover");
+    let module = "---- MODULE Turns ----\nEXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\n\
+        Next == x' = (x + 1) % 3\nPost == TLCGet(\"distinct\") = 5\n====\n";
+    folder.write("Turns.tla", module);
+    folder.write("Turns.cfg", "INIT Init\nNEXT Next\nPOSTCONDITION Post\n");
+    let result = checker.assert_prints("check", (folder, &["check", "Turns.tla"]), 1);
+    assert_eq!(result["violations"][0]["kind"], "postcondition");
+}
+
 /// Prints liveness checks.
 fn print_liveness_checks(checker: &mut SchemaChecker, folder: &Folder) {
     let mut check = |args: &[&str], code| checker.assert_prints("check_runs", (folder, args), code);
@@ -412,6 +428,7 @@ fn json_output_conforms_to_the_schema_and_covers_it() {
     folder.write("wrong.pml", "active proctype P() { x = 1 }");
     print_searches(&mut checker, &folder);
     print_nets(&mut checker, &folder);
+    print_final_violations(&mut checker, &folder);
     print_liveness_checks(&mut checker, &folder);
     print_sweeps(&mut checker, &folder);
     print_traces(&mut checker, &folder);
