@@ -2,8 +2,10 @@
 
 use super::generation::GenerationPhase;
 use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
+use super::observation::Observation;
 use super::program::CompiledSpecification;
 use super::state_memo::{Inputs, StateMemos};
+use super::units::UnitWalk;
 use crate::level::Level;
 use crate::resolve::tree::BinaryOperator;
 use crate::standard::{
@@ -54,6 +56,10 @@ pub struct Evaluator<'p> {
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
     pub(super) generation: super::generation::Generation,
+    /// What the evaluation under way reads and writes, if it is observed.
+    pub(super) observation: Observation,
+    /// The walk through units under way.
+    pub(super) unit_walk: UnitWalk,
 }
 
 /// What a slot holds.
@@ -110,6 +116,8 @@ impl<'p> Evaluator<'p> {
             infinite_components: false,
             printed: Vec::new(),
             generation: Default::default(),
+            observation: Default::default(),
+            unit_walk: Default::default(),
         }
     }
 
@@ -158,6 +166,12 @@ impl<'p> Evaluator<'p> {
                 numbers::binary(*operator, &left, &right)
             }
             Node::Unary(operator, operand) => {
+                if self.is_observed()
+                    && *operator == UnaryNode::Domain
+                    && let Some(domain) = self.domain_observed(*operand, base)
+                {
+                    return domain;
+                }
                 let operand = self.eval(*operand, base)?;
                 self.unary(*operator, operand)
             }
@@ -202,6 +216,9 @@ impl<'p> Evaluator<'p> {
     }
 
     fn variable_ref(&self, variable: u32) -> Option<&Value> {
+        if self.is_observed() {
+            self.note_variable(variable, self.is_primed);
+        }
         let values = if self.is_primed { &self.next } else { &self.current };
         values[variable as usize].as_ref()
     }
@@ -233,13 +250,13 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns whether the kept value of a thunk is its value here.
-    fn is_valid(&self, thunk: &Thunk) -> bool {
+    pub(super) fn is_valid(&self, thunk: &Thunk) -> bool {
         !self.is_primed || thunk.level == Level::Constant
     }
 
     /// Returns whether the value of a thunk may be used without keeping it. Whether an action enters an argument depends on
     /// whether it was evaluated, which its slot shows.
-    fn may_look_behind(&self, thunk: &Thunk) -> bool {
+    pub(super) fn may_look_behind(&self, thunk: &Thunk) -> bool {
         self.generation.phase == GenerationPhase::Evaluation
             || !self.program.is_enterable[thunk.node as usize]
     }
@@ -292,7 +309,7 @@ impl<'p> Evaluator<'p> {
 
     fn state_memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
         // Initial states have few variables in common with those before.
-        if !self.is_complete {
+        if !self.is_complete || self.is_observed() {
             return self.eval_node(id, inner, base);
         }
         if let Some(value) = self.state_memos.get(memo, self.inputs(memo)) {
@@ -346,6 +363,7 @@ impl<'p> Evaluator<'p> {
     pub(super) fn peek(&self, node: NodeId, base: u32) -> Option<&Value> {
         match &self.program.nodes[node as usize] {
             Node::Literal(value) => Some(value),
+            _ if self.is_observed() => self.peek_observed(node, base),
             Node::Variable(variable) => self.variable_ref(*variable),
             node => self.peek_compound(node, base),
         }
@@ -384,6 +402,9 @@ impl<'p> Evaluator<'p> {
     }
 
     pub(super) fn peek_slot(&self, mut index: u32) -> Option<&Value> {
+        if self.is_observed() {
+            return self.peek_slot_observed(index);
+        }
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Some(value),
@@ -421,6 +442,11 @@ impl<'p> Evaluator<'p> {
         right: NodeId,
         base: u32,
     ) -> Outcome<bool> {
+        if self.is_observed()
+            && let Some(result) = self.comparison_observed(operator, [left, right], base)?
+        {
+            return Ok(result);
+        }
         if let (Some(left), Some(right)) = (self.peek(left, base), self.peek(right, base))
             && let Some(result) = compare_at_hand(operator, left, right)
         {
