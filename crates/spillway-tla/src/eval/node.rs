@@ -227,3 +227,12 @@ pub enum Operator {
     /// An operator that is not evaluated.
     Unsupported,
 }
+
+/// Returns whether an operator compares.
+#[inline]
+pub(super) fn is_comparison(operator: BinaryOperator) -> bool {
+    !matches!(
+        operator,
+        BinaryOperator::Union | BinaryOperator::Intersection | BinaryOperator::Difference
+    )
+}
