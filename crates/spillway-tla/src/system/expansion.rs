@@ -3,7 +3,7 @@
 use super::SpecificationSystem;
 use super::records::{
     ConditionGroup, ConditionSubject, GroupedConditions, KnownVerdict, ObservedSuccessors,
-    RecordContext, StateRecords, UnitOutcome,
+    RecordContext, StateRecords,
 };
 use super::steps::SuccessorTarget;
 use super::view::StateEncoder;
@@ -265,13 +265,11 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         let mut stepped = stepped.into_iter();
         for number in 0..records.units() {
             let goes_on = match records.outcome(number) {
-                UnitOutcome::Known(outcome) => {
+                Some(outcome) => {
                     let mut successors = records.successors(outcome);
                     successors.all(|it| self.replay(records, it, expansion))
                 }
-                UnitOutcome::Missed => {
-                    stepped.next().is_none_or(|it| self.take_unit(records, it, expansion))
-                }
+                None => stepped.next().is_none_or(|it| self.take_unit(records, it, expansion)),
             };
             if !goes_on {
                 break;
@@ -287,20 +285,73 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         unit: SteppedUnit,
         expansion: &mut Expansion<'_, '_, 'k>,
     ) -> bool {
-        let Self { system, evaluator, encoder, last, successors, .. } = self;
-        let Some(before) = last.as_ref().map(DecodedState::encoded) else { return false };
-        let variables = system.program.variable_count();
         for index in unit.successors.clone() {
-            let successor = &successors.values[index * variables..][..variables];
-            let target = system.step_target(evaluator, &before.values[..variables], successor);
-            let number = system.action_number(successors.actions[index].definition);
-            expansion.count(system, number);
-            if !expansion.take(encoder, before, number, target) {
+            let number = self.system.action_number(self.successors.actions[index].definition);
+            expansion.count(self.system, number);
+            let judgement = match self.system.records.conditions.judge_steps() {
+                false => None,
+                true => self.judge_evaluated(records, index, expansion),
+            };
+            let goes_on = match judgement {
+                Some(judgement) => self.take_judged(judgement, expansion),
+                None => self.take_evaluated(index, number, expansion).unwrap_or(false),
+            };
+            if !goes_on {
                 return false;
             }
         }
         self.record_unit(records, unit);
         true
+    }
+
+    /// Takes a successor that was evaluated as if there were no records. Returns whether more is wanted.
+    fn take_evaluated(
+        &mut self,
+        index: usize,
+        number: u32,
+        expansion: &mut Expansion<'_, '_, 'k>,
+    ) -> Option<bool> {
+        let Self { system, evaluator, encoder, last, successors, .. } = self;
+        let before = last.as_ref()?.encoded();
+        let variables = system.program.variable_count();
+        let successor = &successors.values[index * variables..][..variables];
+        let target = system.step_target(evaluator, &before.values[..variables], successor);
+        Some(expansion.take(encoder, before, number, target))
+    }
+
+    /// Judges a successor that was evaluated by the units of conditions, and makes its key. Returns nothing if they do not
+    /// decide, or it has no key.
+    fn judge_evaluated(
+        &mut self,
+        records: &mut StateRecords,
+        index: usize,
+        expansion: &mut Expansion<'_, '_, 'k>,
+    ) -> Option<KnownJudgement> {
+        let Self { system, last, successors, key, made, .. } = self;
+        let variables = system.program.variable_count();
+        let successor = &successors.values[index * variables..][..variables];
+        let before = last.as_ref()?.encoded();
+        let encoded = {
+            let encoding = system.read();
+            system.layout.encode_successor(successor, before, encoding.dictionaries(), key)
+        };
+        encoded.ok()?;
+        records.set_successor(key);
+        *made = Some(successor.to_vec());
+        self.judge(records, expansion)
+    }
+
+    /// Takes the successor whose key was made last. Returns whether more is wanted.
+    fn take_judged(
+        &mut self,
+        judgement: KnownJudgement,
+        expansion: &mut Expansion<'_, '_, 'k>,
+    ) -> bool {
+        match judgement {
+            KnownJudgement::InModel => expansion.out.record(&self.key, &[]),
+            KnownJudgement::Excluded => expansion.out.count_excluded(1),
+        }
+        !expansion.out.has_failed()
     }
 
     fn record_unit(&mut self, records: &mut StateRecords, unit: SteppedUnit) -> Option<()> {
@@ -340,11 +391,9 @@ impl<'s, 'k> StateExpander<'s, 'k> {
             true => self.judge(records, expansion),
         };
         match judgement {
-            Some(KnownJudgement::InModel) => expansion.out.record(&self.key, &[]),
-            Some(KnownJudgement::Excluded) => expansion.out.count_excluded(1),
-            None => return self.take_made(number, expansion).unwrap_or(false),
+            Some(judgement) => self.take_judged(judgement, expansion),
+            None => self.take_made(number, expansion).unwrap_or(false),
         }
-        !expansion.out.has_failed()
     }
 
     /// Judges the successor that was made last by its units. Returns nothing if they do not decide.
@@ -424,41 +473,46 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         Some(expansion.take(encoder, before, number, target))
     }
 
-    /// Records the findings of a state.
+    /// Finds the conditions that a state decides. Returns nothing after a failure of the search.
     fn find(
         &mut self,
         records: Option<&mut StateRecords>,
         expansion: &mut Expansion<'_, '_, 'k>,
     ) -> Option<()> {
-        let conditions = &self.system.records.conditions;
-        let group = ConditionGroup::Invariants;
-        let known = records.as_ref().map_or(KnownVerdict::Unknown, |_| KnownVerdict::Holds);
-        let (mut records, mut verdict) = (records, known);
-        if let Some(records) = &mut records {
-            verdict = records.look_up_conditions(group, conditions, false);
-        }
-        if verdict == KnownVerdict::Holds {
+        if let Some(records) = records
+            && self.all_hold(records, expansion)?
+        {
             return Some(());
         }
         self.decode(expansion)?;
         let Self { system, evaluator, last, .. } = self;
         let state = &last.as_ref()?.row[..system.program.variable_count()];
-        if verdict == KnownVerdict::Missed
-            && let Some(records) = records
-        {
-            evaluator.set_state(state);
-            let encoding = system.read();
-            let context =
-                RecordContext { layout: &system.layout, dictionaries: encoding.dictionaries() };
-            let subject = ConditionSubject { context, is_successor: false };
-            if records.judge_missed(group, conditions, evaluator, subject) {
-                return Some(());
-            }
-        }
         system.visit_findings(evaluator, state, &mut |finding| {
             expansion.out.record_finding(finding.check(), expansion.state.numbered);
         });
         Some(())
+    }
+
+    /// Returns whether all conditions are known to hold in a state, after evaluation of those that were missed.
+    fn all_hold(
+        &mut self,
+        records: &mut StateRecords,
+        expansion: &mut Expansion<'_, '_, 'k>,
+    ) -> Option<bool> {
+        let conditions = &self.system.records.conditions;
+        let group = ConditionGroup::Invariants;
+        let verdict = records.look_up_conditions(group, conditions, false);
+        if verdict != KnownVerdict::Missed {
+            return Some(verdict == KnownVerdict::Holds);
+        }
+        self.decode(expansion)?;
+        let Self { system, evaluator, last, .. } = self;
+        evaluator.set_state(&last.as_ref()?.row);
+        let encoding = system.read();
+        let context =
+            RecordContext { layout: &system.layout, dictionaries: encoding.dictionaries() };
+        let subject = ConditionSubject { context, is_successor: false };
+        Some(records.judge_missed(group, conditions, evaluator, subject))
     }
 }
 

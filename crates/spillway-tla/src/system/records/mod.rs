@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tree::{DatedOutcome, DecisionTrees, TreeRoot, word_masks};
 
 /// The most bytes of the records of a thread.
-const RECORD_BYTES_MAX: usize = 8 << 20;
+const RECORD_BYTES_MAX: usize = 2 << 20;
 
 /// The bytes of a word.
 const WORD_BYTES: usize = size_of::<u64>();
@@ -76,7 +76,7 @@ impl RecordUse {
         if self.tries < Self::TRIES {
             return;
         }
-        let is_worth_while = self.found >= Self::TRIES / 4;
+        let is_worth_while = self.found >= Self::TRIES / 2;
         self.pauses = if is_worth_while { 0 } else { (self.pauses + 1).min(16) };
         self.pause = if is_worth_while { 0 } else { Self::TRIES << self.pauses };
         (self.tries, self.found) = (0, 0);
@@ -165,15 +165,6 @@ struct RecordedStep {
 /// The outcome without successors.
 const NO_SUCCESSORS: u32 = 0;
 
-/// What is known of the outcome of a unit of the next-state action in the present state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UnitOutcome {
-    /// The number of its outcome.
-    Known(u32),
-    /// It has to be evaluated.
-    Missed,
-}
-
 /// What is known of conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownVerdict {
@@ -238,8 +229,8 @@ pub(super) struct StateRecords {
     words: Vec<u64>,
     date: u32,
     candidates: Arc<ElementCandidates>,
-    /// The outcomes of the units of the next-state action in the present state.
-    outcomes: Vec<UnitOutcome>,
+    /// The outcomes of the units of the next-state action in the present state, as far as they are known.
+    outcomes: Vec<Option<u32>>,
 }
 
 impl StateRecords {
@@ -313,7 +304,7 @@ impl StateRecords {
         let Self { trees, action, words, outcomes, date, .. } = self;
         outcomes.clear();
         action.look_up(trees, words, *date, |outcome| {
-            outcomes.push(outcome.map_or(UnitOutcome::Missed, UnitOutcome::Known));
+            outcomes.push(outcome);
             true
         });
         !action.is_given_up
@@ -345,9 +336,9 @@ impl StateRecords {
         self.action.units.len() as u32
     }
 
-    /// Returns what is known of the outcome of a unit of the next-state action.
-    pub(super) fn outcome(&self, number: u32) -> UnitOutcome {
-        self.outcomes.get(number as usize).copied().unwrap_or(UnitOutcome::Missed)
+    /// Returns the outcome of a unit of the next-state action, if it is known.
+    pub(super) fn outcome(&self, number: u32) -> Option<u32> {
+        self.outcomes.get(number as usize).copied().flatten()
     }
 
     /// Returns the successors of an outcome.
@@ -370,6 +361,12 @@ impl StateRecords {
             bytes.copy_from_slice(&word.to_be_bytes());
         }
         action
+    }
+
+    /// Sets the key of a successor that was evaluated.
+    pub(super) fn set_successor(&mut self, key: &[u8]) {
+        let half = self.escapes.len();
+        read_words(key, &mut self.words[half..]);
     }
 
     /// Records the successors of a unit in the present state. `keys` has their keys one after the other.
