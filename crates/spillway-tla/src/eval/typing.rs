@@ -47,6 +47,7 @@ impl<'p> Evaluator<'p> {
                 let Some(part) = self.enter_part() else { return Ok(true) };
                 let domain = self.eval(*domain, base)?;
                 let arguments = self.listed(&domain)?;
+                let domain = Value::sorted_set(arguments.clone());
                 let ranges = arguments.into_iter().map(|it| (it, *range)).collect();
                 let holds = self.judge_values(typing, domain, ranges, base)?;
                 self.leave_part(part);

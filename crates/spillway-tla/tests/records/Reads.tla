@@ -4,9 +4,9 @@ EXTENDS Naturals, Sequences, FiniteSets
 
 CONSTANTS Peers
 
-VARIABLES sent, place, queue, seen, count, config
+VARIABLES sent, place, queue, seen, count, config, links
 
-vars == <<sent, place, queue, seen, count, config>>
+vars == <<sent, place, queue, seen, count, config, links>>
 
 Kinds == {"ask", "tell"}
 
@@ -17,6 +17,7 @@ Init ==
     /\ seen = [p \in Peers |-> {}]
     /\ count = 0
     /\ config = [limit |-> 2, open |-> TRUE]
+    /\ links = [pair \in Peers \X (1..2) |-> FALSE]
 
 (* The union with a variable, and EXCEPT at a place that is read. *)
 Ask(p) ==
@@ -24,6 +25,7 @@ Ask(p) ==
     /\ config.open
     /\ sent' = sent \cup {[kind |-> "ask", from |-> p, round |-> count]}
     /\ place' = [place EXCEPT ![p] = "asked"]
+    /\ links' = [links EXCEPT ![p, 1] = links[p, 2], ![p, 2] = ~@]
     /\ UNCHANGED <<queue, seen, count, config>>
 
 (* A quantifier over a variable, with a screen. *)
@@ -34,7 +36,7 @@ Tell(p) ==
         /\ Cardinality(seen[p]) < 2
         /\ sent' = {[kind |-> "tell", from |-> p, round |-> m.round]} \cup sent
         /\ seen' = [seen EXCEPT ![p] = @ \cup {m.from}]
-        /\ UNCHANGED <<place, queue, count, config>>
+        /\ UNCHANGED <<place, queue, count, config, links>>
 
 (* A membership test, a sequence, and IF around the assignment. *)
 Receive(p) ==
@@ -42,7 +44,7 @@ Receive(p) ==
     /\ place[p] = "asked"
     /\ queue' = IF Len(queue[p]) < config.limit THEN [queue EXCEPT ![p] = Append(@, count)] ELSE queue
     /\ place' = [place EXCEPT ![p] = IF queue'[p] = <<>> THEN "idle" ELSE "done"]
-    /\ UNCHANGED <<sent, seen, count, config>>
+    /\ UNCHANGED <<sent, seen, count, config, links>>
 
 (* A difference, a second path at the same place, and a path that does not exist. *)
 Forget(p) ==
@@ -50,7 +52,7 @@ Forget(p) ==
     /\ sent' = sent \ {[kind |-> "ask", from |-> p, round |-> count]}
     /\ queue' = [queue EXCEPT ![p] = Tail(@), ![p] = @ \o <<>>, !["none"] = <<1>>]
     /\ place' = [place EXCEPT ![p] = IF queue'[p] = <<>> THEN "idle" ELSE "done"]
-    /\ UNCHANGED <<seen, count, config>>
+    /\ UNCHANGED <<seen, count, config, links>>
 
 (* A filter, a domain, a choice among values, and a variable that a later conjunct compares. *)
 Count ==
@@ -60,7 +62,7 @@ Count ==
     /\ count' # count
     /\ LET asked == {m \in sent : m.kind = "ask"}
        IN  config' = [config EXCEPT !.open = asked = {}, !.limit = Cardinality(asked) + 1]
-    /\ UNCHANGED sent /\ UNCHANGED <<place, queue, seen>>
+    /\ UNCHANGED sent /\ UNCHANGED <<place, queue, seen, links>>
     /\ sent' \subseteq sent
 
 Next ==
@@ -75,6 +77,7 @@ TypeOK ==
     /\ place \in [Peers -> {"idle", "asked", "done"}]
     /\ queue \in [Peers -> Seq(0..2)]
     /\ seen \in [Peers -> SUBSET Peers]
+    /\ links \in [Peers \X (1..2) -> BOOLEAN]
     /\ config \in [limit : 1..9, open : BOOLEAN]
 
 Few == \A p \in Peers : Len(queue[p]) <= 2
