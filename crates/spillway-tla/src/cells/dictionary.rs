@@ -88,6 +88,11 @@ impl Dictionary {
         self.values.len() >= self.spec.capacity as usize
     }
 
+    /// Returns the values in the order of their numbers.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
     /// Returns the value with a number.
     pub fn value(&self, number: u32) -> Option<&Value> {
         self.values.get(number as usize)
@@ -225,6 +230,11 @@ impl Dictionaries {
     /// Returns the count of dictionaries.
     pub fn count(&self) -> usize {
         self.all.len()
+    }
+
+    /// Returns the count of values of dictionaries from whose entries sets or maps are decoded.
+    pub fn elements(&self) -> usize {
+        self.all.iter().filter(|it| it.spec.is_ordered).map(Dictionary::len).sum()
     }
 
     /// Returns the count of values of all dictionaries.

@@ -30,6 +30,7 @@
 //! | `shape` | values to cells and back |
 //! | `infer` | shapes from a sample |
 //! | `dictionary` | values with numbers |
+//! | `places` | the bits of parts of variables |
 //! | `numbering` | the new values of a level |
 //! | `value_bytes` | canonical values as bytes |
 //! | `journal` | dictionaries as bytes that are only appended to |
@@ -40,6 +41,7 @@ mod infer;
 mod journal;
 mod key_bits;
 mod numbering;
+mod places;
 mod shape;
 mod stored_layout;
 mod value_bytes;
@@ -47,6 +49,7 @@ mod value_bytes;
 pub use dictionary::{Dictionaries, Dictionary, DictionaryId, DictionarySpec};
 pub use journal::{JournalError, journal_bytes, read_journal};
 pub use numbering::{CellNumberingError, DictionaryEntries, EntryError};
+pub use places::{BitRange, CellPlace, ElementBits};
 pub use shape::InvalidKey;
 pub use stored_layout::{StoredLayout, StoredLayoutError};
 pub use value_bytes::{ValueBytesError, ValueReader, value_bytes, write_value};

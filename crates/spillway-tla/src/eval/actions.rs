@@ -95,6 +95,15 @@ impl<'p> Evaluator<'p> {
 
     /// Enumerates the disjuncts of the next-state action, and sets the action of each.
     fn enumerate_named(&mut self, node: NodeId, base: u32) -> Outcome<Flow> {
+        match self.splits_action(node, base) {
+            None => self.enumerate_named_parts(node, base),
+            Some(true) => self.step_split(node, base),
+            Some(false) => self.step_unit(node, base),
+        }
+    }
+
+    /// As [`enumerate_named`](Self::enumerate_named), whether or not the disjunct is passed over.
+    pub(super) fn enumerate_named_parts(&mut self, node: NodeId, base: u32) -> Outcome<Flow> {
         let program = self.program;
         match program.entered(node) {
             Node::Or(operands) => {
@@ -473,6 +482,9 @@ impl<'p> Evaluator<'p> {
         if is_next {
             let action = self.taken_action();
             self.generation.actions.push(action);
+            if self.is_observed() {
+                self.note_successor();
+            }
         }
         match missing {
             None => Ok(Flow::Continue(())),
@@ -536,6 +548,7 @@ impl<'p> Evaluator<'p> {
         if self.is_primed || !self.is_complete {
             return Err(Failure::unsupported("ENABLED in a successor or an initial predicate"));
         }
+        self.note_opaque();
         let next = vec![None; self.next.len()];
         let next = std::mem::replace(&mut self.next, next);
         let phase = std::mem::replace(&mut self.generation.phase, GenerationPhase::Enabled);

@@ -57,13 +57,19 @@ impl<'p> Evaluator<'p> {
         argument: NodeId,
         base: u32,
     ) -> Outcome<Value> {
-        if let Some(argument) = self.peek(argument, base)
+        if !self.is_observed()
+            && let Some(argument) = self.peek(argument, base)
             && let Some(function) = self.peek(function, base)
             && let Some(value) = functions::lookup(function, argument)
         {
             return Ok(value.clone());
         }
         let argument = self.eval(argument, base)?;
+        if self.is_observed()
+            && let Some(value) = self.apply_observed(function, &argument, base)
+        {
+            return Ok(value);
+        }
         if let Some(function) = self.peek(function, base)
             && let Some(value) = functions::lookup(function, &argument)
         {
@@ -81,7 +87,7 @@ impl<'p> Evaluator<'p> {
     /// Returns the value of a function of the state for an argument, if it was kept.
     pub(super) fn kept_application(&self, function: NodeId, argument: &Value) -> Option<&Value> {
         match &self.program.nodes[function as usize] {
-            Node::StateMemo(memo, _) if self.is_complete => {
+            Node::StateMemo(memo, _) if self.is_complete && !self.is_observed() => {
                 self.state_memos.application(*memo, self.inputs(*memo), argument)
             }
             _ => None,
@@ -147,6 +153,7 @@ impl<'p> Evaluator<'p> {
                 let mut function = self.applied_node(id, inner, base, purpose)?;
                 if let AppliedFunction::Constructor(it) = &mut function
                     && self.is_complete
+                    && !self.is_observed()
                     && it.is_primed == self.is_primed
                 {
                     it.memo = Some(*memo);
@@ -422,8 +429,13 @@ impl<'p> Evaluator<'p> {
     /// Returns whether a function is at hand that is no constructor.
     fn is_table(&self, function: NodeId, base: u32) -> bool {
         let is_name = matches!(self.program.nodes[function as usize], Node::Local(_));
-        let is_value =
-            matches!(self.peek(function, base), Some(it) if !matches!(it, Value::Lazy(_)));
+        let is_value = match self.is_observed() {
+            // Whether a variable is at hand does not depend on its value.
+            true => {
+                self.sight(function, base).is_some_and(|it| !matches!(it.value, Value::Lazy(_)))
+            }
+            false => self.peek(function, base).is_some_and(|it| !matches!(it, Value::Lazy(_))),
+        };
         is_value && !is_name && !self.program.is_constructor(function)
     }
 

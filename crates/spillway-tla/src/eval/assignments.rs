@@ -3,6 +3,7 @@
 use super::evaluator::{Evaluator, SlotContent};
 use super::generation::{Continuation, ContinuationKind, Flow, GenerationPhase};
 use super::node::{Node, NodeId};
+use super::observation::VariableWrite;
 use crate::resolve::tree::BinaryOperator;
 use crate::standard::elements::Elements;
 use crate::standard::{Outcome, sets};
@@ -21,7 +22,10 @@ impl Evaluator<'_> {
         if let Some(variable) = variable
             && self.assigned(variable).is_none()
         {
-            let value = self.eval(right, base)?;
+            let value = match self.is_observed() {
+                true => self.eval_assigned(variable, right, base)?,
+                false => self.eval(right, base)?,
+            };
             return self.assign(variable, value, rest);
         }
         if self.comparison(BinaryOperator::Equal, left, right, base)? {
@@ -48,6 +52,7 @@ impl Evaluator<'_> {
             if operator == BinaryOperator::SubsetOrEqual {
                 set = sets::lazy(LazyValue::Subsets(set));
             }
+            self.note_write(variable, VariableWrite::Value);
             let mut elements = Elements::of(self, &set)?;
             while let Some(element) = elements.next(self)? {
                 if self.assign(variable, element, rest)?.is_break() {
@@ -188,9 +193,14 @@ impl Evaluator<'_> {
         match &self.next[variable as usize] {
             None => {
                 let before = before.clone();
+                self.note_write(variable, VariableWrite::Unchanged);
                 self.assign(variable, before, rest)
             }
             Some(after) => {
+                if self.is_observed() {
+                    self.note_variable(variable, false);
+                    self.note_variable(variable, true);
+                }
                 if crate::value::equal(before, after)? {
                     self.proceed(rest)
                 } else {

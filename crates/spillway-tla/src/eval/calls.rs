@@ -243,6 +243,9 @@ impl<'p> Evaluator<'p> {
         if let Some(value) = self.standard_at_hand(operator, arguments, base) {
             return Ok(value);
         }
+        if !operator.is_pure() {
+            self.note_opaque();
+        }
         let mut operands: SmallVec<[Option<Value>; 3]> = SmallVec::new();
         for argument in arguments {
             operands.push(match argument {
@@ -319,6 +322,9 @@ impl<'p> Evaluator<'p> {
         }
         match self.operator_at(index)? {
             Operator::Standard(operator) => {
+                if !operator.is_pure() {
+                    self.note_opaque();
+                }
                 let operands: SmallVec<[Option<Value>; 3]> =
                     values.iter().cloned().map(Some).collect();
                 let mut call = StandardCall { evaluator: self, arguments: &[], base: 0 };

@@ -35,7 +35,7 @@ pub enum FailedCheck {
 
 impl Evaluator<'_> {
     /// Resets the state that a failed evaluation left.
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.stack.clear();
         self.depth = 0;
         self.is_primed = false;
@@ -344,7 +344,7 @@ impl Evaluator<'_> {
         Ok(None)
     }
 
-    fn is_definition_unchanged(&mut self, definition: DefinitionId) -> Outcome<bool> {
+    pub(super) fn is_definition_unchanged(&mut self, definition: DefinitionId) -> Outcome<bool> {
         self.reset();
         let frame = self.open_frame(definition.0, &[], 0);
         let is_unchanged = self.is_unchanged(self.program.body(definition), frame)?;

@@ -53,7 +53,11 @@ impl<'p> Evaluator<'p> {
     }
 
     fn field(&mut self, record: NodeId, name: Symbol, base: u32) -> Outcome<Value> {
-        if let Some(Value::Record(record)) = self.peek(record, base)
+        if self.is_observed() {
+            if let Some(value) = self.apply_observed(record, &Value::Str(name), base) {
+                return Ok(value);
+            }
+        } else if let Some(Value::Record(record)) = self.peek(record, base)
             && let Some(index) = record.header.header.slice.iter().position(|it| *it == name)
         {
             return Ok(record.slice[index].clone());
@@ -204,7 +208,7 @@ impl<'p> Evaluator<'p> {
         let Node::Filter { closure, .. } = node else {
             return Err(Failure::unsupported("this set"));
         };
-        let set = self.eval(bound.set, base)?;
+        let set = self.eval_screened(bound, base)?;
         match &set {
             Value::Set(elements) => {
                 let mut kept = ValueList::new();
@@ -250,7 +254,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn choose(&mut self, bound: &'p BoundNode, body: NodeId, base: u32) -> Outcome<Value> {
-        let set = self.eval(bound.set, base)?;
+        let set = self.eval_screened(bound, base)?;
         let mut elements = Elements::of(self, &set)?;
         while let Some(element) = elements.next(self)? {
             self.bind_element(bound, base, element.clone())?;

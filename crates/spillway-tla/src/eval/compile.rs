@@ -179,18 +179,22 @@ impl<'s> Compiler<'s> {
                 bindings: bindings.iter().map(|it| self.binding(it)).collect(),
                 body: body.0,
             },
-            ExprKind::Quantified { quantifier, bounds, body } => Node::Quantified {
-                is_exists: *quantifier == QuantifierKind::Exists,
-                bounds: bounds.iter().map(bound).collect(),
-                body: body.0,
-            },
+            ExprKind::Quantified { quantifier, bounds, body } => {
+                let is_exists = *quantifier == QuantifierKind::Exists;
+                let bounds = match &bounds[..] {
+                    [only] if is_exists => Box::from([self.screened(bound(only), *body)]),
+                    bounds => bounds.iter().map(bound).collect(),
+                };
+                Node::Quantified { is_exists, bounds, body: body.0 }
+            }
             ExprKind::Choose { pattern, set: Some(set), body } => {
                 let bound = bound(&Bound { pattern: pattern.clone(), set: *set });
+                let bound = self.screened(bound, *body);
                 Node::Choose { bound, body: body.0 }
             }
             ExprKind::SetLiteral(it) => Node::SetLiteral(ids(it)),
             ExprKind::SetFilter { bound: it, body } => {
-                let bound = bound(it);
+                let bound = self.screened(bound(it), *body);
                 let closure = self.closure(*body, std::slice::from_ref(&bound), None);
                 Node::Filter { bound, closure }
             }
@@ -350,6 +354,27 @@ impl<'s> Compiler<'s> {
         LazyNode { node: id.0, level: self.specification[id].level, free }
     }
 
+    /// Returns a bound with the first conjuncts of its body that are constant for each element.
+    fn screened(&self, bound: BoundNode, body: ExprId) -> BoundNode {
+        let mut screen = Vec::new();
+        self.add_screen(body, &mut screen);
+        BoundNode { screen: screen.into(), ..bound }
+    }
+
+    /// Adds the first conjuncts of a formula that are constant. Returns whether all are.
+    fn add_screen(&self, id: ExprId, screen: &mut Vec<LazyNode>) -> bool {
+        let expr = &self.specification[id];
+        if let ExprKind::And(operands) = &expr.kind {
+            return operands.iter().all(|it| self.add_screen(*it, screen));
+        }
+        let is_constant = expr.level == Level::Constant && self.facts.is_pure(id);
+        if is_constant {
+            let free = self.facts.free(id).iter().map(|it| it.0).collect();
+            screen.push(LazyNode { node: id.0, level: Level::Constant, free });
+        }
+        is_constant
+    }
+
     fn binding(&mut self, binding: &LetBinding) -> BindingNode {
         BindingNode { slot: binding.slot.0, value: self.lazy(binding.value) }
     }
@@ -407,7 +432,7 @@ fn bound(bound: &Bound) -> BoundNode {
         Pattern::Single(it) => (slots(std::slice::from_ref(it)), false),
         Pattern::Tuple(it) => (slots(it), true),
     };
-    BoundNode { slots, is_tuple, set: bound.set.0 }
+    BoundNode { slots, is_tuple, set: bound.set.0, screen: Box::default() }
 }
 
 fn unary(operator: UnaryOperator, operand: NodeId) -> Node {

@@ -1,15 +1,17 @@
 //! The evaluator: the state of an evaluation, and the evaluation of expressions.
 
 use super::generation::GenerationPhase;
-use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
+use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode, is_comparison};
+use super::observation::Observation;
 use super::program::CompiledSpecification;
 use super::state_memo::{Inputs, StateMemos};
+use super::units::UnitWalk;
 use crate::level::Level;
 use crate::resolve::tree::BinaryOperator;
 use crate::standard::{
     Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers, sets,
 };
-use crate::value::{CapturedOperator, LazyValue, LiteralValue, Value};
+use crate::value::{CapturedOperator, LazyValue, Value};
 use triomphe::Arc;
 
 /// The greatest depth of nested calls.
@@ -54,6 +56,10 @@ pub struct Evaluator<'p> {
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
     pub(super) generation: super::generation::Generation,
+    /// What the evaluation under way reads and writes, if it is observed.
+    pub(super) observation: Observation,
+    /// The walk through units under way.
+    pub(super) unit_walk: UnitWalk,
 }
 
 /// What a slot holds.
@@ -110,6 +116,8 @@ impl<'p> Evaluator<'p> {
             infinite_components: false,
             printed: Vec::new(),
             generation: Default::default(),
+            observation: Default::default(),
+            unit_walk: Default::default(),
         }
     }
 
@@ -158,6 +166,12 @@ impl<'p> Evaluator<'p> {
                 numbers::binary(*operator, &left, &right)
             }
             Node::Unary(operator, operand) => {
+                if self.is_observed()
+                    && *operator == UnaryNode::Domain
+                    && let Some(domain) = self.domain_observed(*operand, base)
+                {
+                    return domain;
+                }
                 let operand = self.eval(*operand, base)?;
                 self.unary(*operator, operand)
             }
@@ -202,6 +216,9 @@ impl<'p> Evaluator<'p> {
     }
 
     fn variable_ref(&self, variable: u32) -> Option<&Value> {
+        if self.is_observed() {
+            self.note_variable(variable, self.is_primed);
+        }
         let values = if self.is_primed { &self.next } else { &self.current };
         values[variable as usize].as_ref()
     }
@@ -233,13 +250,13 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns whether the kept value of a thunk is its value here.
-    fn is_valid(&self, thunk: &Thunk) -> bool {
+    pub(super) fn is_valid(&self, thunk: &Thunk) -> bool {
         !self.is_primed || thunk.level == Level::Constant
     }
 
     /// Returns whether the value of a thunk may be used without keeping it. Whether an action enters an argument depends on
     /// whether it was evaluated, which its slot shows.
-    fn may_look_behind(&self, thunk: &Thunk) -> bool {
+    pub(super) fn may_look_behind(&self, thunk: &Thunk) -> bool {
         self.generation.phase == GenerationPhase::Evaluation
             || !self.program.is_enterable[thunk.node as usize]
     }
@@ -292,7 +309,7 @@ impl<'p> Evaluator<'p> {
 
     fn state_memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
         // Initial states have few variables in common with those before.
-        if !self.is_complete {
+        if !self.is_complete || self.is_observed() {
             return self.eval_node(id, inner, base);
         }
         if let Some(value) = self.state_memos.get(memo, self.inputs(memo)) {
@@ -346,6 +363,7 @@ impl<'p> Evaluator<'p> {
     pub(super) fn peek(&self, node: NodeId, base: u32) -> Option<&Value> {
         match &self.program.nodes[node as usize] {
             Node::Literal(value) => Some(value),
+            _ if self.is_observed() => self.peek_observed(node, base),
             Node::Variable(variable) => self.variable_ref(*variable),
             node => self.peek_compound(node, base),
         }
@@ -384,6 +402,9 @@ impl<'p> Evaluator<'p> {
     }
 
     pub(super) fn peek_slot(&self, mut index: u32) -> Option<&Value> {
+        if self.is_observed() {
+            return self.peek_slot_observed(index);
+        }
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Some(value),
@@ -411,82 +432,6 @@ impl<'p> Evaluator<'p> {
         let left = self.eval(left, base)?;
         let right = self.eval(right, base)?;
         self.binary(operator, left, right)
-    }
-
-    /// Evaluates a comparison of two operands, without copying those at hand.
-    pub(super) fn comparison(
-        &mut self,
-        operator: BinaryOperator,
-        left: NodeId,
-        right: NodeId,
-        base: u32,
-    ) -> Outcome<bool> {
-        if let (Some(left), Some(right)) = (self.peek(left, base), self.peek(right, base))
-            && let Some(result) = compare_at_hand(operator, left, right)
-        {
-            return result;
-        }
-        if let Some(result) = self.literal_membership(operator, [left, right], base)? {
-            return Ok(result);
-        }
-        self.comparison_of_evaluated(operator, [left, right], base)
-    }
-
-    /// Tests whether a tuple or record literal is in a set at hand, without making the tuple or record.
-    fn literal_membership(
-        &mut self,
-        operator: BinaryOperator,
-        operands: [NodeId; 2],
-        base: u32,
-    ) -> Outcome<Option<bool>> {
-        let [left, right] = operands;
-        let (names, parts) = match (operator, &self.program.nodes[left as usize]) {
-            (BinaryOperator::In | BinaryOperator::NotIn, Node::Tuple(parts)) => (None, parts),
-            (BinaryOperator::In | BinaryOperator::NotIn, Node::Record { names, values }) => {
-                (Some(names), values)
-            }
-            _ => return Ok(None),
-        };
-        if !matches!(self.peek(right, base), Some(Value::Set(_))) {
-            return Ok(None);
-        }
-        let parts = self.components(parts, base)?;
-        let Some(Value::Set(elements)) = self.peek(right, base) else { return Ok(None) };
-        let is_member =
-            sets::contains_literal(&elements.slice, LiteralValue { names, parts: &parts })?;
-        Ok(Some(is_member == (operator == BinaryOperator::In)))
-    }
-
-    fn comparison_of_evaluated(
-        &mut self,
-        operator: BinaryOperator,
-        operands: [NodeId; 2],
-        base: u32,
-    ) -> Outcome<bool> {
-        let [left, right] = operands;
-        let one = self.eval(left, base)?;
-        if let Some(right) = self.peek(right, base)
-            && let Some(result) = compare_at_hand(operator, &one, right)
-        {
-            return result;
-        }
-        let two = self.eval(right, base)?;
-        match compare_at_hand(operator, &one, &two) {
-            Some(result) => result,
-            None => self.compare(operator, &one, &two),
-        }
-    }
-
-    fn compare(&mut self, operator: BinaryOperator, left: &Value, right: &Value) -> Outcome<bool> {
-        match operator {
-            BinaryOperator::Equal => sets::equals(self, left, right),
-            BinaryOperator::NotEqual => Ok(!sets::equals(self, left, right)?),
-            BinaryOperator::In => sets::contains(self, right, left),
-            BinaryOperator::NotIn => Ok(!sets::contains(self, right, left)?),
-            BinaryOperator::Equivalent => Ok(boolean("<=>", left)? == boolean("<=>", right)?),
-            BinaryOperator::SubsetOrEqual => sets::is_subset(self, left, right),
-            _ => Err(Failure::unsupported("a comparison")),
-        }
     }
 
     /// Applies an operator of the language to two values.
@@ -636,52 +581,5 @@ impl<'p> Evaluator<'p> {
             _ => self.eval(node, base).and_then(|it| boolean(construct, &it)),
         };
         result.map_err(|it| it.at(CompiledSpecification::expression(node)))
-    }
-}
-
-#[inline]
-fn is_comparison(operator: BinaryOperator) -> bool {
-    !matches!(
-        operator,
-        BinaryOperator::Union | BinaryOperator::Intersection | BinaryOperator::Difference
-    )
-}
-
-/// Returns whether two scalars of one kind are equal, and nothing for other values.
-#[inline]
-fn equal_scalars(left: &Value, right: &Value) -> Option<bool> {
-    match (left, right) {
-        (Value::Int(one), Value::Int(two)) => Some(one == two),
-        (Value::Str(one), Value::Str(two)) => Some(one == two),
-        (Value::Bool(one), Value::Bool(two)) => Some(one == two),
-        _ => None,
-    }
-}
-
-/// Compares two canonical values without the evaluator, if that is possible.
-fn compare_at_hand(operator: BinaryOperator, left: &Value, right: &Value) -> Option<Outcome<bool>> {
-    match operator {
-        BinaryOperator::Equal | BinaryOperator::NotEqual => {
-            if let Some(result) = equal_scalars(left, right) {
-                return Some(Ok(result == (operator == BinaryOperator::Equal)));
-            }
-            if !left.is_canonical() || !right.is_canonical() {
-                return None;
-            }
-            let result = crate::value::equal(left, right);
-            Some(result.map(|it| it == (operator == BinaryOperator::Equal)).map_err(Into::into))
-        }
-        BinaryOperator::In | BinaryOperator::NotIn => {
-            if !left.is_canonical() {
-                return None;
-            }
-            if let (Value::Interval(low, high), Value::Int(it)) = (right, left) {
-                return Some(Ok((low <= it && it <= high) == (operator == BinaryOperator::In)));
-            }
-            let Value::Set(elements) = right else { return None };
-            let result = sets::contains_sorted(&elements.slice, left);
-            Some(result.map(|it| it == (operator == BinaryOperator::In)))
-        }
-        _ => None,
     }
 }

@@ -62,7 +62,7 @@ impl<'p> Evaluator<'p> {
         visit: &mut dyn FnMut(&mut Self) -> Outcome<ControlFlow<()>>,
     ) -> Outcome<ControlFlow<()>> {
         if let [bound] = bounds {
-            let set = self.eval(bound.set, base)?;
+            let set = self.eval_screened(bound, base)?;
             return self.each_element(bound, base, &set, visit);
         }
         let mut sets: SmallVec<[Value; 3]> = SmallVec::with_capacity(bounds.len());

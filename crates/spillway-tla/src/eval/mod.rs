@@ -8,10 +8,14 @@
 //! | `evaluator` | the evaluation of expressions |
 //! | `formulas`, `collections`, `calls` | its parts |
 //! | `application` | applications of functions |
+//! | `comparisons` | comparisons |
 //! | `actions`, `assignments` | initial states and successors |
 //! | `named_actions` | the actions that steps are named by |
 //! | `checks` | states, successors and checks: the interface |
 //! | `state_memo` | values that are kept while the variables that they depend on are the same |
+//! | `observation`, `observed` | what an evaluation reads of a state, and how it makes successors |
+//! | `typing` | the units of memberships |
+//! | `units`, `unit_walks` | the parts of the next-state action and of conditions that are evaluated one by one |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
 //!
@@ -29,6 +33,7 @@ mod assignments;
 mod calls;
 mod checks;
 mod collections;
+mod comparisons;
 mod compile;
 mod evaluator;
 mod facts;
@@ -36,14 +41,24 @@ mod formulas;
 mod generation;
 mod named_actions;
 mod node;
+mod observation;
+mod observed;
 mod program;
 mod search;
 mod state_memo;
 mod symmetry;
+mod typing;
+mod unit_walks;
+mod units;
 
 pub use checks::{FailedCheck, GeneratedStates};
 pub use evaluator::Evaluator;
 pub use generation::{ActionParameter, EnteredAction};
+pub use observation::{
+    ElementCandidates, Observed, ReadAspect, ValuePath, ValuePlace, VariableCandidates,
+    VariableRead, VariableWrite,
+};
 pub use program::CompiledSpecification;
 pub use search::{MemorySearch, MemorySearchOptions, SearchEnding};
 pub use symmetry::SymmetryGroup;
+pub use units::{Condition, JudgedUnit, NoUnits, SteppedUnit, UnitTable, WantedUnit};

@@ -146,6 +146,8 @@ pub struct BoundNode {
     pub is_tuple: bool,
     /// The set.
     pub set: NodeId,
+    /// The first conjuncts of the body that depend on nothing but the variable and constants, if it is the only bound.
+    pub screen: Box<[LazyNode]>,
 }
 
 /// The body of a set filter or a function, which may be evaluated outside its frame.
@@ -224,4 +226,13 @@ pub enum Operator {
     Product,
     /// An operator that is not evaluated.
     Unsupported,
+}
+
+/// Returns whether an operator compares.
+#[inline]
+pub(super) fn is_comparison(operator: BinaryOperator) -> bool {
+    !matches!(
+        operator,
+        BinaryOperator::Union | BinaryOperator::Intersection | BinaryOperator::Difference
+    )
 }

@@ -24,6 +24,15 @@ impl Encoding {
     pub(super) fn new(layout: &CellLayout) -> Self {
         Self { dictionaries: layout.dictionaries(), journal: 0, grows_at_once: false }
     }
+
+    pub(super) fn dictionaries(&self) -> &Dictionaries {
+        &self.dictionaries
+    }
+
+    /// Returns whether a state without bytes gets them at once.
+    pub(super) fn grows_at_once(&self) -> bool {
+        self.grows_at_once
+    }
 }
 
 /// The bytes of an unencoded state are not a state of the specification.
@@ -38,7 +47,7 @@ impl From<CellNumberingError> for ModelError {
 }
 
 impl SpecificationSystem {
-    fn read(&self) -> RwLockReadGuard<'_, Encoding> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Encoding> {
         self.encoding.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -123,6 +132,7 @@ impl GrowingStateSpace for SpecificationSystem {
         let dictionaries = read.map_err(ModelError::failed)?;
         let journal = journal.len() as u64;
         *self.write() = Encoding { dictionaries, journal, grows_at_once: false };
+        self.records.clear();
         Ok(())
     }
 

@@ -18,28 +18,31 @@
 
 mod describe;
 mod encoding;
+mod expansion;
 mod quotient;
+mod records;
 mod steps;
 mod view;
 
 use crate::cell_search::{SampleSize, sample_states};
-use crate::cells::{CellLayout, ESCAPE_BITS, EncodedState};
+use crate::cells::{CellLayout, ESCAPE_BITS};
 use crate::eval::{CompiledSpecification, Evaluator, SymmetryGroup};
 use crate::level::Level;
 use crate::resolve::tree::{
     Definition, DefinitionId, Expr, ExprKind, PropertyPart, Specification, StandardOperator,
 };
 use encoding::Encoding;
+use expansion::{ExpandedState, RecordPool, StateExpander};
 use quotient::Quotient;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
 use spillway_model::{
     BACK_EDGE_BYTES, BackEdge, Capabilities, ConditionModality, GrowingStateSpace, Simulation,
     StateCondition, StateSpace, SuccessorSink, SystemDescription, UncheckedKind,
-    UncheckedRequirement, ViewedStateSpace, Violation, any_bits, stop_request,
+    UncheckedRequirement, ViewedStateSpace, Violation, any_bits,
 };
 use std::sync::{Arc, RwLock};
-use steps::{InitialTarget, SuccessorTarget};
+use steps::InitialTarget;
 use view::{StateEncoder, StateView};
 
 /// A specification that can be searched.
@@ -59,6 +62,8 @@ pub struct SpecificationSystem {
     quotient: Option<Quotient>,
     /// The view, if the configuration has VIEW. Then there is no quotient.
     view: Option<StateView>,
+    /// Outcomes that are known without evaluation.
+    records: RecordPool,
 }
 
 /// A condition on states.
@@ -101,6 +106,7 @@ impl SpecificationSystem {
     fn concrete(&self) -> Self {
         let Self { program, layout, actions, action_numbers, conditions, .. } = self;
         Self {
+            records: RecordPool::new(self.grouped_conditions()),
             program: Arc::clone(program),
             layout: layout.clone(),
             encoding: RwLock::new(Encoding::new(layout)),
@@ -132,7 +138,8 @@ impl SpecificationSystem {
         let conditions = named_conditions(&program, conditions);
         let actions = program.named_actions();
         let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
-        Self {
+        let mut system = Self {
+            records: RecordPool::default(),
             encoding: RwLock::new(Encoding::new(&layout)),
             digest: digest(sources, &layout),
             action_numbers: action_numbers(&program, &actions),
@@ -143,7 +150,9 @@ impl SpecificationSystem {
             checks_deadlock,
             quotient: None,
             view,
-        }
+        };
+        system.records = RecordPool::new(system.grouped_conditions());
+        system
     }
 
     /// Returns the specification.
@@ -286,50 +295,13 @@ impl SpecificationSystem {
 
     /// Expands states. With `has_edges`, each follows its number, and back-edges follow successors.
     fn add_successors(&self, states: &[u8], has_edges: bool, out: &mut SuccessorSink) {
-        let mut evaluator = Evaluator::new(&self.program);
-        let mut encoder = StateEncoder::new(self);
         let number_bytes = if has_edges { BACK_EDGE_BYTES } else { 0 };
-        // Neighbours in the order of keys share most values.
-        let (mut last_row, mut last_key) = (None, &[][..]);
-        for numbered in states.chunks_exact(number_bytes + self.width()) {
-            if stop_request::is_requested() || out.has_failed() {
-                return;
-            }
+        let states = states.chunks_exact(number_bytes + self.width()).map(|numbered| {
             let (number, key) = numbered.split_at(number_bytes);
-            let mut edge = has_edges.then(|| BackEdge::of_bytes(number));
-            let last = last_row.as_deref().map(|values| EncodedState { values, key: last_key });
-            let row = match self.decode_row(key, last) {
-                Ok(row) => row,
-                Err(error) => return out.fail(error),
-            };
-            let state = &row[..self.program.variable_count()];
-            let before = EncodedState { values: &row, key };
-            let mut is_stuck = true;
-            self.visit_steps(&mut evaluator, state, &mut |step, target| {
-                is_stuck = false;
-                if let Some(count) = out.counts(self.actions.len()).get_mut(step.number as usize) {
-                    *count += 1;
-                }
-                match target {
-                    SuccessorTarget::State(successor) => {
-                        encoder.pass_on(successor, Some(before), edge, out);
-                        edge.iter_mut().for_each(|it| it.index += 1);
-                    }
-                    SuccessorTarget::Excluded => out.count_excluded(1),
-                    SuccessorTarget::Failed(fault) => {
-                        out.record_finding(Violation::Fault(fault.kind, step.number), numbered);
-                    }
-                }
-                !out.has_failed()
-            });
-            if is_stuck && self.checks_deadlock {
-                out.record_finding(Violation::Deadlock, numbered);
-            }
-            self.visit_findings(&mut evaluator, state, &mut |finding| {
-                out.record_finding(finding.check(), numbered);
-            });
-            (last_row, last_key) = (Some(row), key);
-        }
+            let edge = has_edges.then(|| BackEdge::of_bytes(number));
+            ExpandedState { numbered, key, edge }
+        });
+        StateExpander::new(self).expand_all(states, out);
     }
 }
 

@@ -68,6 +68,11 @@ impl SpecificationSystem {
         self.initial_number() + 1
     }
 
+    /// Returns the number of the action that a definition is.
+    pub(super) fn action_number(&self, definition: u32) -> u32 {
+        self.action_numbers[definition as usize].unwrap_or_else(|| self.next_number())
+    }
+
     /// Returns the first number of an evaluation of a condition on states. Numbers of steps are smaller.
     pub fn evaluations_from(&self) -> u32 {
         self.next_number() + 1
@@ -136,8 +141,7 @@ impl SpecificationSystem {
             targets.zip(&successors.actions)
         {
             let target = self.step_target(evaluator, state, successor);
-            let number = self.action_numbers[*definition as usize];
-            let number = number.unwrap_or_else(|| self.next_number());
+            let number = self.action_number(*definition);
             if !visit(SpecificationStep { number, parameters }, target) {
                 return;
             }
@@ -148,7 +152,7 @@ impl SpecificationSystem {
         }
     }
 
-    fn step_target<'s>(
+    pub(super) fn step_target<'s>(
         &self,
         evaluator: &mut Evaluator<'_>,
         state: &[Value],

@@ -47,6 +47,21 @@ impl Domain {
         }
     }
 
+    /// Returns the index of an argument, or nothing if it is not in the domain.
+    pub(in crate::cells) fn index_of(&self, argument: &Value) -> Option<usize> {
+        match (self, argument) {
+            (Self::Positions(size), Value::Int(number)) => {
+                let index = usize::try_from(i64::from(*number) - 1).ok()?;
+                (index < *size).then_some(index)
+            }
+            (Self::Names(names), Value::Str(name)) => names.slice.iter().position(|it| it == name),
+            (Self::Arguments(domain), argument) => {
+                domain.slice.iter().position(|it| it == argument)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the size of the domain.
     pub(in crate::cells) fn size(&self) -> usize {
         match self {

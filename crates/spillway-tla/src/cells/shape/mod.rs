@@ -39,6 +39,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DomainId(pub(super) u32);
 
+impl DomainId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A shape of values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shape {
@@ -141,6 +147,6 @@ fn choose(alternatives: &[Shape], value: &Value, context: ShapeContext<'_>) -> O
 
 impl<'l> ShapeContext<'l> {
     fn domain(self, id: DomainId) -> &'l Domain {
-        &self.domains[id.0 as usize]
+        &self.domains[id.index()]
     }
 }
