@@ -1,8 +1,8 @@
 //! Compares verdicts on random formulas on random Promela models with SPIN's `pan -a`, for all runs and for weakly fair
 //! runs.
 //!
-//! Each formula is checked in three ways: as `check --ltl` does by default, with listed reductions, and with reductions
-//! on disk.
+//! Each formula is checked as `check --ltl` does by default, and with listed reductions, in memory and on disk: with partial
+//! order that stores all states, and with chains.
 //!
 //! Half of the models have an additional process that can always move. For the others, a verdict that differs from
 //! SPIN's is compared again with that process. If the verdicts are then equal, the cause is the documented one: a claim
@@ -16,7 +16,7 @@ use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Options, promela};
 use spillway::model::{FiniteRunPolicy, SystemDescription, Violation};
-use spillway::reduce::{ReductionPlan, ReductionSelection};
+use spillway::reduce::{ParameterValues, ReductionPlan, ReductionSelection};
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::{SearchControl, SearchVerdict, StateStorage};
 use spillway::session::{
@@ -34,6 +34,13 @@ const DEPTH: usize = 3;
 
 /// The reductions that are listed explicitly.
 const LISTED: [&str; 5] = ["por", "dead", "values", "states", "merge"];
+
+/// Returns the listed reductions: with partial order that stores all states, and with chains.
+fn listed() -> [ReductionSelection; 2] {
+    let plain = ReductionPlan::of(LISTED).selection;
+    let chains = ParameterValues::DEFAULT.with("proviso", "static+chains");
+    [plain.clone(), plain.with("por", chains)]
+}
 
 /// The counts of compared verdicts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -196,17 +203,26 @@ fn verdicts(
     config.properties.ltl = vec![format!("f{number}")];
     config.properties.fairness = fairness;
     config.limits.exec = ExecutionMode::Interp;
-    let mut listed = config.clone();
-    listed.search.reductions = ReductionPlan::of(LISTED).selection.into();
     let mut all = vec![check_verdict(text, &config)?];
     let check = load(text, number)?;
     let is_invariant = check.invariant().is_some();
     census.invariants += u64::from(is_invariant);
     // Fairness and reductions are combined for invariants alone.
     if fairness == Fairness::None || is_invariant {
-        all.push(check_verdict(text, &listed)?);
+        for selection in listed() {
+            let mut config = config.clone();
+            config.search.reductions = selection.into();
+            all.push(check_verdict(text, &config)?);
+        }
     }
-    all.extend(disk_verdict(check.without_invariant(), fairness, &config)?);
+    let stored = match fairness {
+        Fairness::None => listed().to_vec(),
+        Fairness::Weak => vec![ReductionSelection::default()],
+    };
+    for selection in stored {
+        let check = load(text, number)?.without_invariant();
+        all.extend(disk_verdict(check, selection, fairness, &config)?);
+    }
     census.searches += all.len() as u64;
     Some(all)
 }
@@ -230,16 +246,13 @@ fn load(text: &str, number: usize) -> Option<LivenessCheck> {
     LivenessCheck::load(&promela::LANGUAGE, sources, Options::default(), wanted).ok().map(|it| it.0)
 }
 
-/// Returns the verdict of a search on disk with small buffers, with reductions unless fairness is assumed.
+/// Returns the verdict of a search on disk with small buffers and these reductions.
 fn disk_verdict(
     check: LivenessCheck,
+    selection: ReductionSelection,
     fairness: Fairness,
     config: &CheckConfig,
 ) -> Option<Option<bool>> {
-    let selection = match fairness {
-        Fairness::None => ReductionPlan::of(LISTED).selection,
-        Fairness::Weak => ReductionSelection::default(),
-    };
     let check = check.reduced(selection, FiniteRunPolicy::Stutter);
     let control = SearchControl::default();
     let options = ProductOptions {

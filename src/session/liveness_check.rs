@@ -13,9 +13,9 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
-use crate::model::ConditionModality;
+use crate::model::{ConditionModality, SuccessorSink};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
-use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
+use crate::reduce::partial_order::{CycleProviso, POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
     NotApplied, ParameterValues, ReductionEntry, ReductionKind, ReductionPlan, ReductionRefusal,
     ReductionRequest, merge, symmetry,
@@ -83,6 +83,9 @@ impl PropertyRequest<'_> {
 
 /// The limits of the search for a violating run before the trial of reductions.
 const TRIED: ProbeLimits = ProbeLimits { states: 5_000, bytes: 16 << 20 };
+
+/// The number of states whose transitions decide whether chains are used. A chain may be long.
+const CHAINED_SAMPLE: usize = 64;
 
 /// The name of a formula's source in messages.
 const FORMULA_NAME: &str = "--ltl";
@@ -327,14 +330,28 @@ impl LivenessCheck {
         if probed.is_ok_and(|it| matches!(it.found, ProbeVerdict::Found(_))) {
             return without(&apart, NotApplied::ViolatedEarly);
         }
-        let searched = self.model.searched_by(runs.clone(), budget);
-        if searched.stack().names(&[ReductionKind::Choice]).is_empty() {
-            return searched;
+        let chained = self.with_chains(runs.clone(), budget);
+        if chained.stack().names(&[ReductionKind::Choice]).is_empty() {
+            return chained;
         }
-        match check_order_pays(&runs, &first, searched.model(), control) {
-            Ok(()) => searched,
+        match check_order_pays(&runs, &first, chained.model(), control) {
+            Ok(()) if lead_through_states(&chained, &first.late_sample(CHAINED_SAMPLE)) => chained,
+            Ok(()) => self.model.searched_by(runs, budget),
             Err(reason) => without(&[ReductionKind::Choice], reason),
         }
+    }
+
+    /// Returns the model with partial order that passes through states.
+    fn with_chains<'m>(
+        &'m self,
+        runs: ExecutableProgram<'m>,
+        budget: &AnalysisBudget,
+    ) -> SearchedModel<'m> {
+        let (method, proviso) = (PartialOrderMethod::DEFAULT, CycleProviso::StaticChains);
+        let way = PartialOrderStrategy { method, proviso };
+        let wished = &self.model.wished;
+        let wished = wished.with_selection(wished.selection.clone().and(&way.into()));
+        self.model.reduced_as(runs, DecidedReductions { wished, left_off: None }, budget)
     }
 
     /// Returns the model without the partial order of `searched`: its states have all their steps.
@@ -366,6 +383,15 @@ impl LivenessCheck {
         let wished = kinds.iter().fold(all, |wished, &kind| wished.without_kind(kind));
         self.model.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
     }
+}
+
+/// Returns whether the chosen transitions of some states lead, on average, through one or more states that are not stored.
+fn lead_through_states(chained: &SearchedModel<'_>, states: &[u8]) -> bool {
+    let Some(model) = chained.model().capabilities().cycle_proviso else { return false };
+    let (width, mut successors) = (chained.model().width(), Vec::new());
+    let run = |out: &mut SuccessorSink| model.expand_chosen(states, out);
+    let expanded = SuccessorSink::collect(width, &mut successors, run);
+    expanded.is_ok_and(|it| it.counters.skipped >= it.counters.transitions)
 }
 
 /// Builds the model of a program that has an invariant in place of an automaton. Names that its text declares are known

@@ -303,7 +303,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
             }
             ended => ended?,
         };
-        let found = self.product.unmerged(found, self.control).map_err(Error::Sample)?;
+        let found = self.product.with_all_steps(found, self.control).map_err(Error::Sample)?;
         let summary = LivenessSummary::on_disk(found, &outcome, swept);
         observer.decide(summary.verdict());
         if summary.found != ProbeVerdict::Open {

@@ -16,6 +16,8 @@ mod check_result;
 #[cfg(feature = "languages")]
 mod compatibility;
 #[cfg(feature = "languages")]
+mod composite_runs;
+#[cfg(feature = "languages")]
 mod condition_value;
 pub mod config;
 mod decided_invariant;
@@ -47,8 +49,6 @@ mod liveness_session;
 #[cfg(feature = "languages")]
 mod liveness_summary;
 mod memory_budget;
-#[cfg(feature = "languages")]
-mod merged_runs;
 #[cfg(feature = "languages")]
 mod observed_values;
 #[cfg(feature = "languages")]

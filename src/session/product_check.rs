@@ -1,6 +1,6 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
-use super::merged_runs::MergedRuns;
+use super::composite_runs::{CompositeRuns, MergedTransitions};
 use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
@@ -24,8 +24,8 @@ pub struct ProductCheck<'p, 'm> {
     pub searched: &'p SearchedModel<'m>,
     fair: Option<FairProduct<'p>>,
     shortening: Option<RunShortening<'m>>,
-    /// Converts runs of the searched product, if transitions of its program are merged.
-    merged: Option<MergedRuns<'p>>,
+    /// The merged transitions of the program of the searched product, if there are some.
+    merged: Option<MergedTransitions<'p>>,
     /// Whether the search in memory hunts.
     hunts: bool,
 }
@@ -69,25 +69,31 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
 
     /// Sets the program of the searched product, if transitions are merged in it.
     pub fn with_merged(self, rewritten: Option<&'p RewrittenProgram>) -> Self {
-        let (product, written) = (self.product, &self.check.model.interp);
-        let merged = rewritten.map(|rewritten| MergedRuns { product, written, rewritten });
+        let written = &self.check.model.interp;
+        let merged = rewritten.map(|rewritten| MergedTransitions { written, rewritten });
         ProductCheck { merged, ..self }
     }
 
-    /// Returns a verdict on the searched product with its run in the product with the program as written, as far as
-    /// transitions are concerned.
-    pub(super) fn unmerged(
+    /// Returns a verdict on the searched product with its run in a product in which each transition is a step. If
+    /// transitions of the program are merged, that is the product with the program as written.
+    pub fn with_all_steps(
         &self,
         found: ProbeVerdict,
         control: &SearchControl,
     ) -> spill::Result<ProbeVerdict> {
-        match &self.merged {
-            None => Ok(found),
-            Some(merged) => merged.unmerged(found, control),
+        let proviso = self.searched.model().capabilities().cycle_proviso;
+        let chained = proviso.and_then(|it| it.chained_steps());
+        let Some(RunShortening { all_steps, .. }) = &self.shortening else { return Ok(found) };
+        if chained.is_none() && self.merged.is_none() {
+            return Ok(found);
         }
+        let (product, merged) = (self.product, self.merged);
+        CompositeRuns { product, all_steps: all_steps.model(), chained, merged }
+            .expanded(found, control)
     }
 
-    /// Sets the search for a shorter run. With fairness there is none.
+    /// Sets the search for a shorter run. With fairness there is none. Runs of chains and of merged transitions need it:
+    /// its model has their steps.
     pub fn with_shortening(self, shortening: Option<RunShortening<'m>>) -> ProductCheck<'p, 'm> {
         ProductCheck { shortening: shortening.filter(|_| self.fair.is_none()), ..self }
     }
@@ -134,7 +140,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
             None => probe(model, &accepts, limits, control),
             Some(fair) => probe_fair(product, fair, &accepts, limits, control),
         }?;
-        Ok(ProbeResult { found: self.unmerged(result.found, control)?, ..result })
+        Ok(ProbeResult { found: self.with_all_steps(result.found, control)?, ..result })
     }
 
     /// Searches in memory for a shorter run than a given one, until the control stops it. Without

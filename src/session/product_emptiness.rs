@@ -67,7 +67,7 @@ impl EmptinessOutcome {
             Ok(EmptinessOutcome { found, outcome, swept: None, seconds })
         };
         let outcome = read().map_err(Error::open(dir))?;
-        let found = judged.unmerged(outcome.found, control).map_err(Error::Sample)?;
+        let found = judged.with_all_steps(outcome.found, control).map_err(Error::Sample)?;
         Ok(EmptinessOutcome { found, ..outcome })
     }
 }

@@ -1,13 +1,15 @@
-//! Statement merging in liveness checks. Verdicts are those of the unreduced program, in memory and on disk, and
-//! counterexamples are its runs. `SPILLWAY_LARGE` tries more programs.
+//! Merged transitions and chains with formulas: verdicts are those of the program as written, in memory and on disk, and
+//! runs are runs of the program as written. `SPILLWAY_LARGE` tries more programs.
 
 use super::bench::Bench;
 use super::digraph::GraphRng;
-use super::liveness_reductions::{formula, load_as, plain, processes};
+use super::liveness_reductions::{CONDITION_MODELS, formula, load_as, plain, processes};
 use crate::support::is_large;
+use crate::support::reductions::partial_order_plan;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::model::{FiniteRunPolicy, StepOutcome, SystemDescription};
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{ReductionPlan, ReductionSelection};
 use spillway::search::SearchControl;
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
@@ -16,11 +18,17 @@ use spillway::session::{
     SavedLimits, SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, with_product,
 };
 
-/// The result of a check.
-struct MergedOutcome {
+/// What a check result to.
+struct CompositeOutcome {
     is_violated: bool,
     is_merged: bool,
+    is_chained: bool,
     states: u64,
+}
+
+/// Partial order by a method, with chains.
+fn chains(method: PartialOrderMethod) -> ReductionSelection {
+    partial_order_plan(PartialOrderStrategy { method, proviso: CycleProviso::StaticChains }).selection
 }
 
 /// Asserts that a lasso is an accepted run of the unreduced product.
@@ -47,9 +55,9 @@ fn assert_is_run(judged: &ProductCheck<'_, '_>, found: &ProbeVerdict) {
 fn check(
     watched: LivenessCheck,
     selection: &ReductionSelection,
+    ended: FiniteRunPolicy,
     on_disk: bool,
-) -> Option<MergedOutcome> {
-    let ended = FiniteRunPolicy::Stutter;
+) -> Option<CompositeOutcome> {
     let watched = watched.reduced(selection.clone(), ended);
     let (config, control) = (CheckConfig::default(), SearchControl::default());
     let budget =
@@ -64,7 +72,7 @@ fn check(
     };
     let executor = |it| Executor::new(it, ExecutionMode::Interp);
     let saved = SavedLimits::new(config.limits.clone(), SearchOutputs::default());
-    let came = with_product(&watched, options, &AnalysisBudget::largest(), executor, |judged| {
+    let result = with_product(&watched, options, &AnalysisBudget::largest(), executor, |judged| {
         let Some(judged) = judged else { return Ok::<_, Error>(None) };
         let observer = &mut SilentObserver;
         let begin = |most| LivenessSession::new(judged, budget, most, &control);
@@ -86,45 +94,127 @@ fn check(
         };
         assert_ne!(result.summary.found, ProbeVerdict::Open);
         assert_is_run(judged, &result.summary.found);
-        Ok(Some(MergedOutcome {
+        let proviso = judged.searched.model().capabilities().cycle_proviso;
+        Ok(Some(CompositeOutcome {
             is_violated: result.summary.found != ProbeVerdict::None,
             is_merged: judged.searched.stack().member("merge").is_some(),
+            is_chained: proviso.is_some_and(|it| it.chained_steps().is_some()),
             states: result.summary.states,
         }))
     });
-    came.unwrap_or_else(|error| panic!("{error}"))
+    result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
-fn merging_keeps_the_verdicts_of_random_programs() {
+fn random_programs_keep_their_verdicts() {
     let selections = [
         ReductionPlan::of(["merge"]).selection,
         ReductionPlan::of(["merge", "por", "dead", "values", "states"]).selection,
+        chains(PartialOrderMethod::Local),
+        chains(PartialOrderMethod::Conditional),
+        ReductionPlan::of(["dead", "values"]).selection.and(&chains(PartialOrderMethod::Stubborn)),
+        ReductionPlan::of(["merge", "dead"]).selection.and(&chains(PartialOrderMethod::DEFAULT)),
     ];
-    let (mut merged, mut violated, mut fewer) = (0, 0, 0);
+    let (mut merged, mut chained, mut violated, mut fewer) = (0, 0, 0, 0);
     for seed in 0..if is_large() { 4000 } else { 80 } {
         let mut rng = GraphRng(seed);
         let text = processes(&mut rng);
         let formula = formula(&mut rng, 2);
         let load = || load_as("promela", &text, &formula);
-        let Some(unreduced) = plain(load(), FiniteRunPolicy::Stutter) else { continue };
+        let ended =
+            [FiniteRunPolicy::Stutter, FiniteRunPolicy::Ignored][usize::from(seed % 3 == 2)];
+        let Some(unreduced) = plain(load(), ended) else { continue };
         for selection in &selections {
             for on_disk in [false, true] {
-                let Some(came) = check(load(), selection, on_disk) else { continue };
+                let Some(result) = check(load(), selection, ended, on_disk) else { continue };
                 assert_eq!(
-                    came.is_violated, unreduced.is_violated,
+                    result.is_violated, unreduced.is_violated,
                     "{formula} {selection:?} on disk: {on_disk}\n{text}"
                 );
-                merged += u32::from(came.is_merged);
-                violated += u32::from(came.is_merged && came.is_violated);
-                fewer += u32::from(!came.is_violated && came.states < unreduced.states);
+                merged += u32::from(result.is_merged);
+                chained += u32::from(result.is_chained);
+                violated += u32::from((result.is_merged || result.is_chained) && result.is_violated);
+                fewer += u32::from(!result.is_violated && result.states < unreduced.states);
             }
         }
     }
-    assert!(merged >= 60 && violated >= 20 && fewer >= 10, "{merged} {violated} {fewer}");
+    println!("{merged} {chained} {violated} {fewer}");
+    assert!(merged >= 60 && chained >= 60, "{merged} {chained}");
+    assert!(violated >= 40 && fewer >= 20, "{violated} {fewer}");
 }
 
-/// The automaton reads `x` between the merged transitions, too, and changes its location there.
+/// A chain that returns to its start is a run whose letter stays. It violates what waits for another process.
+const DIVERGES: [(&str, &str); 3] = [
+    (
+        "byte x; active proctype P() { byte i; do :: i = 1 - i od } active proctype Q() { x = 1 }",
+        "<> (x == 1)",
+    ),
+    (
+        "byte x; active proctype P() { byte i; x = 1; do :: i = (i + 1) % 5 od }
+         active proctype Q() { byte j; j = 1; j = 2; x = 2 }",
+        "[] ((x == 1) -> <> (x == 2))",
+    ),
+    (
+        "byte x; active proctype P() { byte i; x = 1; i = 1; do :: i < 9 -> i++ :: i == 9 -> i = 3 od }
+         active proctype Q() { byte j; do :: j = 1 - j od }",
+        "<>[] (x == 0)",
+    ),
+];
+
+#[test]
+fn divergent_chains_are_cycles() {
+    let lost = CONDITION_MODELS.iter().map(|&(text, formula_text, ended)| (text, formula_text, ended));
+    let diverging = DIVERGES.iter().map(|&(text, formula_text)| (text, formula_text, FiniteRunPolicy::Stutter));
+    for (text, formula_text, ended) in lost.chain(diverging) {
+        for method in [PartialOrderMethod::Local, PartialOrderMethod::Conditional] {
+            for on_disk in [false, true] {
+                let watched = load_as("promela", text, formula_text);
+                let result = check(watched, &chains(method), ended, on_disk).unwrap();
+                assert!(result.is_chained && result.is_violated, "{formula_text} on disk: {on_disk}\n{text}");
+            }
+        }
+    }
+}
+
+/// The states of a long computation are not stored. The counterexample shows its steps.
+#[test]
+fn runs_through_chains_are_shown_in_steps() {
+    let model = "byte x
+active proctype P() {
+  byte i
+  do
+  :: x == 0 -> i = 0; do :: i < 20 -> i++ :: i == 20 -> break od; x = 1
+  :: x == 1 -> x = 0
+  od
+}
+active proctype Q() { byte j; do :: j < 20 -> j++ :: j == 20 -> break od }
+";
+    let bench = Bench::of([("m.pml", model)]);
+    let formula_text = ["check", "m.pml", "--ltl", "<>[] (x == 1)", "--reduce", "por"];
+    let chained = [&formula_text[..], &["-X", "por-proviso=chains"]].concat();
+    let output = bench.run(&chained);
+    assert_eq!((output.code, &*output.err), (1, ""), "{}", output.out);
+    // The states of the loop over `i` are not stored.
+    assert!(output.out.contains("  found    4 states, "), "{}", output.out);
+    for step in ["i++", "x = 1", "x = 0"] {
+        assert!(output.out.contains(step), "no {step} in\n{}", output.out);
+    }
+    let kept = [&chained[..], &["--dir", "d"]].concat();
+    assert_eq!(bench.run(&kept).code, 1);
+    let traced = bench.run(&["trace", "d"]);
+    assert!(traced.shows_a_run() && traced.out.contains("i++"), "{}", traced.out);
+    let fair = [&chained[..], &["--fair", "weak"]].concat();
+    assert_eq!(bench.run(&fair).code, 2);
+    let counts = ["check", "m.pml", "--ltl", "X X X (x == 0)", "--reduce", "por"];
+    let counted = bench.run(&[&counts[..], &["-X", "por-proviso=chains"]].concat());
+    assert!(
+        counted.flat().contains("the property counts repetitions of a state"),
+        "{}",
+        counted.out
+    );
+}
+
+/// The automaton reads `x` between the merged transitions, too, and is at another location then.
 #[test]
 fn the_automaton_observes_each_merged_transition() {
     let model = "byte x
@@ -152,13 +242,13 @@ active proctype P() {
         let resumed = bench.run(&["resume", "d"]);
         assert_eq!(resumed.code, 1, "{}{}", resumed.out, resumed.err);
         let traced = bench.run(&["trace", "d"]);
-        assert!(traced.shows_run() && traced.out.contains("i = 2"), "{}", traced.out);
+        assert!(traced.shows_a_run() && traced.out.contains("i = 2"), "{}", traced.out);
         std::fs::remove_dir_all(bench.0.path().join("d")).unwrap();
     }
 }
 
 #[test]
-fn merging_is_rejected_with_stutter_sensitivity_symmetry_or_fairness() {
+fn what_counts_repetitions_or_is_symmetric_or_fair_is_not_merged() {
     let model = "byte x; active proctype P() { byte i; do :: i = 1; i = 0; x = 1 - x od }\n";
     let bench = Bench::of([("m.pml", model)]);
     let counts = bench.run(&["check", "m.pml", "--ltl", "X X X (x == 0)", "--reduce", "merge"]);

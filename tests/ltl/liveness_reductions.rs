@@ -340,7 +340,7 @@ fn reductions_keep_the_verdicts_of_random_processes() {
 
 /// Each model loses its violating run if one condition is omitted: visibility for the claim, the cycle proviso, the
 /// proviso on each cycle of a component, or possible failures.
-const CONDITION_MODELS: [(&str, &str, FiniteRunPolicy); 6] = [
+pub const CONDITION_MODELS: [(&str, &str, FiniteRunPolicy); 6] = [
     (
         "byte x, y; active proctype P() { x = 1 } active proctype Q() { do :: y = 1 - y od }",
         "<> (x == 1)",
@@ -450,8 +450,6 @@ fn unsuitable_reductions_are_rejected_or_omitted() {
         &["--por", "sleep"],
         &["--por", "local+sleep"],
         &["--por", "local", "-X", "por-proviso=levels"],
-        &["--reduce", "por", "-X", "por-proviso=chains"],
-        &["--reduce", "por", "-X", "por-proviso=static+chains"],
     ] {
         let output = bench.run(&[&["check", "m.pml"], &formula[..], flags].concat());
         assert_eq!((output.code, &*output.out), (2, ""), "{flags:?}\n{}", output.err);

@@ -5,7 +5,7 @@
 //! then it fully expands many states that are on no cycle. A search finds the cycles, and so it can fully expand fewer
 //! states. `docs/reductions/cycles.md` has the proof.
 
-use super::SuccessorSink;
+use super::{Result, SuccessorSink};
 
 /// A state space whose cycle proviso a search can enforce.
 ///
@@ -31,6 +31,23 @@ pub trait CycleProvisoStateSpace: Send + Sync {
     /// a step that does not lead upwards. The result is the same for states that differ only outside of their
     /// [choosing parts](Self::choosing_part).
     fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent>;
+
+    /// Returns the paths of steps, if a step may lead through states that are not stored.
+    fn chained_steps(&self) -> Option<&dyn ChainedSteps> {
+        None
+    }
+}
+
+/// Steps that lead through states that are not stored. A state is its
+/// [choosing part](CycleProvisoStateSpace::choosing_part).
+pub trait ChainedSteps {
+    /// Returns the states of a shortest path of a step, without the first one. `None` if no step leads from `from` to
+    /// `to`.
+    ///
+    /// # Errors
+    ///
+    /// If the model fails.
+    fn path(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 }
 
 /// Why a step does not lead upwards in an order of the states.

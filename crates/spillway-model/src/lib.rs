@@ -104,7 +104,7 @@ pub use check_selection::{
 pub use compilation::{CompilationStats, InterpretationReason, NotCompiled};
 pub use counters::{CounterLabel, Counters};
 pub use ctl::{CtlFormula, CtlNode};
-pub use cycle_proviso::{CycleProvisoStateSpace, StepDescent};
+pub use cycle_proviso::{ChainedSteps, CycleProvisoStateSpace, StepDescent};
 pub use description::{
     ActionInfo, CallSite, DisabledRuleInstance, EndViolation, MovingProcess, OutgoingAction,
     ProcessLocation, ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription,

@@ -154,8 +154,8 @@ pub enum NotApplied {
     /// It preserves deadlocks alone.
     #[error("it preserves deadlocks only")]
     OnlyDeadlocks,
-    /// For infinite runs only the static proviso preserves the property.
-    #[error("it preserves properties of infinite runs only with the static proviso")]
+    /// For infinite runs only a proviso with an order of the states preserves the property.
+    #[error("it preserves properties of infinite runs only with a static order of the states")]
     RunsNeedStatic,
     /// No two instances are independent.
     #[error("no two transitions are independent")]

@@ -130,10 +130,21 @@ impl FirstLevels {
         self.ends.last().copied().unwrap_or_default()
     }
 
+    /// Returns at most `most` states, spread over the levels with the later half of the states.
+    pub fn late_sample(&self, most: usize) -> Vec<u8> {
+        let states = &self.states[..self.states() * self.width];
+        spread_sample(&states[self.before_late() * self.width..], self.width, most)
+    }
+
+    /// Returns the number of states before the levels with the later half of them.
+    fn before_late(&self) -> usize {
+        let all = self.states();
+        self.ends.iter().copied().rfind(|&end| 2 * end < all).unwrap_or_default()
+    }
+
     /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
     pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
-        let all = self.states();
-        let late = self.ends.iter().copied().rfind(|&end| 2 * end < all).unwrap_or_default();
+        let (all, late) = (self.states(), self.before_late());
         let states = self.states[late * self.width..].chunks_exact(self.width).take(all - late);
         states.filter(|state| is_such(state)).count() as f64 / (all - late).max(1) as f64
     }
@@ -282,11 +293,16 @@ pub struct ReducedLevels {
 impl ReducedLevels {
     /// Returns at most `most` states, spread over the levels with the later half of the states.
     pub fn late_sample(&self, most: usize) -> Vec<u8> {
-        let late = self.states.len() / self.width - self.early;
-        let taken = most.min(late);
-        let numbers = (0..taken).map(|at| self.early + at * late / taken);
-        numbers.flat_map(|it| &self.states[it * self.width..][..self.width]).copied().collect()
+        spread_sample(&self.states[self.early * self.width..], self.width, most)
     }
+}
+
+/// Returns at most `most` of some states, spread over all of them.
+fn spread_sample(states: &[u8], width: usize, most: usize) -> Vec<u8> {
+    let all = states.len() / width;
+    let taken = most.min(all);
+    let numbers = (0..taken).map(|at| at * all / taken);
+    numbers.flat_map(|it| &states[it * width..][..width]).copied().collect()
 }
 
 /// Expands states once, by the transitions that are not postponed or omitted. Returns an error if the model fails.

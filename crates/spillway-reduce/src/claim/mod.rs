@@ -33,8 +33,8 @@ use spillway_ir::layout::CellId;
 use spillway_ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
 pub use spillway_model::FiniteRunPolicy;
 use spillway_model::{
-    CandidateBatch, Capabilities, Counters, CycleProvisoStateSpace, ExpansionOutcome, ProcessSet,
-    StateSpace, StepDescent, SuccessorSink, SystemDescription, Violation, stop_request,
+    CandidateBatch, Capabilities, ChainedSteps, Counters, CycleProvisoStateSpace, ExpansionOutcome,
+    ProcessSet, StateSpace, StepDescent, SuccessorSink, SystemDescription, Violation, stop_request,
 };
 use std::collections::BTreeSet;
 pub(crate) use stuttering::StutterDependence;
@@ -575,5 +575,9 @@ impl CycleProvisoStateSpace for ClaimProduct<'_> {
         let (from, to) = (self.split(from).0, self.split(to).0);
         let model = self.model.capabilities().cycle_proviso;
         model.map_or(Some(StepDescent::Equal), |it| it.descent(from, to))
+    }
+
+    fn chained_steps(&self) -> Option<&dyn ChainedSteps> {
+        self.model.capabilities().cycle_proviso?.chained_steps()
     }
 }

@@ -279,12 +279,12 @@ impl ChainRunner<'_, '_> {
 
     /// Finds those of `states` with a single chosen instance.
     fn choose(self, states: &[u8], room: &mut ChainBuffers) -> Result<()> {
-        let ChainBuffers { rooms, enabled, single: [open, chosen], states: single, at, .. } = room;
+        let ChainBuffers { rooms, enabled, single: [open, chosen], states: passed, at, .. } = room;
         self.selective.enabled(states, enabled)?;
         let all = states.len() / self.width;
         open.clear(all);
         chosen.clear(all);
-        single.clear();
+        passed.clear();
         at.clear();
         for (number, state) in states.chunks_exact(self.width).enumerate() {
             let words = enabled.words(number);
@@ -296,9 +296,13 @@ impl ChainRunner<'_, '_> {
             {
                 continue;
             }
+            let single = chosen.words_mut(at.len());
+            single.copy_from_slice(choice.chosen);
+            if self.choosers.requires_full_expansion(state, single, rooms) {
+                continue;
+            }
             open.words_mut(at.len()).copy_from_slice(words);
-            chosen.words_mut(at.len()).copy_from_slice(choice.chosen);
-            single.extend_from_slice(state);
+            passed.extend_from_slice(state);
             at.push(number);
         }
         open.truncate(at.len());

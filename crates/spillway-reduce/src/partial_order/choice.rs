@@ -350,6 +350,13 @@ impl TransitionChooser {
             || bit_sets::members(enabled).any(goes_with_all)
     }
 
+    /// Whether some of these instances require full expansion: a claim may observe them, or they may end a run. The
+    /// relation does not know the effects of instances that need `timeout`.
+    pub fn requires_full_expansion(&self, instances: &[u64]) -> bool {
+        self.relation.intersects_visible(instances, instances)
+            || bit_sets::intersects(&self.relation.asking_for_timeout, instances)
+    }
+
     /// Returns the proviso transitions of a state: those to take in addition so that the closed set contains all
     /// monitors.
     pub fn proviso_transitions<'r>(

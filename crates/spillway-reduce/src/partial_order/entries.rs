@@ -46,12 +46,12 @@ const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
         ChoiceValue {
             name: "chains",
             summary: "States with a single explored transition are not stored; visible transitions are explored at the end of the chain",
-            preserves_runs: false,
+            preserves_runs: true,
         },
         ChoiceValue {
             name: "static+chains",
             summary: "As chains, but only if the chain does not end above its start in the order of `static`",
-            preserves_runs: false,
+            preserves_runs: true,
         },
     ]),
     control: ParameterControl::Expert(ExpertOptionSpec {
@@ -310,6 +310,7 @@ fn check_companions(
     way: PartialOrderStrategy,
 ) -> Result<(), NotApplied> {
     let (claim, is_symmetric) = (context.claim.map(str::to_owned), context.is_symmetric);
+    let is_of_runs = context.finite_runs.is_some();
     Err(match claim {
         None if way.method.sleeps() && is_symmetric => NotApplied::SleepBesideSymmetry,
         Some(claim) if way.method.is_confluent() || way.method.takes_several() => {
@@ -319,7 +320,9 @@ fn check_companions(
         Some(claim) if way.proviso == CycleProviso::Levels => {
             NotApplied::ClaimBesideLevels { claim, is_symmetric }
         }
-        Some(claim) if way.proviso == CycleProviso::Chains => NotApplied::ClaimBesideChains(claim),
+        Some(claim) if way.proviso == CycleProviso::Chains && !is_of_runs => {
+            NotApplied::ClaimBesideChains(claim)
+        }
         _ => return Ok(()),
     })
 }

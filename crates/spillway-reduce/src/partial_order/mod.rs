@@ -7,6 +7,7 @@
 //! verification methods", 1993; Valmari, "Stubborn sets for reduced state space generation", 1989).
 //!
 //! - `relation`: the dependence of action instances, as bit sets.
+//! - `visibility`: the instances that may change what a claim reads.
 //! - `facts`: the conditions that do not hold in a state; `tables` reads them from the state.
 //! - `singletons`, `deletion`, `processes`: the methods; `stubborn`: closed sets with given members; `enabling_sets`: the
 //!   sets that members of closed sets require.
@@ -47,6 +48,9 @@ mod stubborn;
 mod tables;
 #[cfg(test)]
 mod test_programs;
+mod visibility;
+#[cfg(test)]
+mod visibility_tests;
 
 pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
 

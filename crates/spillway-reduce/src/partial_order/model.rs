@@ -11,7 +11,7 @@ use spillway_analysis::bit_sets;
 use spillway_analysis::instances::InstanceSets;
 use spillway_exec::{GroupedSuccessors, SelectiveStateSpace, split_by_ends};
 use spillway_model::{
-    ActionCounts, ActionId, Capabilities, CycleProvisoStateSpace, ObligationSink,
+    ActionCounts, ActionId, Capabilities, ChainedSteps, CycleProvisoStateSpace, ObligationSink,
     PostponingStateSpace, Result, Simulation, StateSpace, StepDescent, SuccessorSink,
     SystemDescription, Violation, any_bits, stop_request,
 };
@@ -76,8 +76,7 @@ impl<'m> PartialOrderModel<'m> {
         choosers: Arc<ProgramChooser<'m>>,
     ) -> PartialOrderModel<'m> {
         // A search may enforce the proviso for infinite runs.
-        let is_enforced = choosers.is_for_infinite_runs() && !choosers.may_take_several_steps();
-        let enforced = is_enforced.then(|| EnforcedChoices {
+        let enforced = choosers.is_for_infinite_runs().then(|| EnforcedChoices {
             choosers: Arc::new(choosers.without_demand()),
             rooms: BufferPool::default(),
         });
@@ -111,7 +110,7 @@ impl<'m> PartialOrderModel<'m> {
 
     /// Returns buffers for expansions by these choosers.
     fn buffers(&self, choosers: &Arc<ProgramChooser<'m>>) -> ExpansionBuffers<'m> {
-        let chains = ChainRunner { choosers, ..self.chains() };
+        let chains = self.chains(choosers);
         ExpansionBuffers {
             choosers: choosers.clone(),
             enabled: self.selective.instances().sets(),
@@ -202,7 +201,7 @@ impl<'m> PartialOrderModel<'m> {
         work: &mut ExpansionBuffers<'m>,
     ) {
         let width = self.model.width();
-        let ExpansionBuffers { enabled, chosen, together, partial, successors, .. } = work;
+        let ExpansionBuffers { chosen, together, successors, .. } = work;
         let are_taken = match self.takes_several() {
             true => self.steps().expand(states, together, successors, out),
             false => self.take(states, chosen, successors, out),
@@ -210,10 +209,11 @@ impl<'m> PartialOrderModel<'m> {
         if !are_taken {
             return;
         }
-        let ExpansionBuffers { put_off, reached, chains, .. } = work;
-        if !self.follow_chains(&successors.states, reached, chains, out) {
+        if !self.follow_chains(out, work) {
             return;
         }
+        let ExpansionBuffers { enabled, chosen, partial, successors, .. } = work;
+        let ExpansionBuffers { put_off, reached, chains, .. } = work;
         let runs_on = self.choosers.runs_chains();
         let mut besides = self.selective.instances().sets();
         besides.clear(enabled.len());
@@ -249,7 +249,25 @@ impl<'m> PartialOrderModel<'m> {
         if is_any && !runs_on {
             self.selective.expand_chosen(states, &besides, out);
         } else if is_any && self.take(states, &besides, successors, out) {
-            self.follow_chains(&successors.states, reached, chains, out);
+            self.follow_chains(out, work);
+        }
+    }
+
+    /// Expands a block by all transitions, each followed to the end of its chain.
+    fn expand_to_ends(
+        &self,
+        states: &[u8],
+        out: &mut SuccessorSink,
+        work: &mut ExpansionBuffers<'m>,
+    ) {
+        let successors = &mut work.successors.states;
+        successors.clear();
+        let run = |inner: &mut SuccessorSink| self.model.expand(states, inner);
+        let Some(found) = out.wrap(self.model.width(), successors, run) else { return };
+        if !stop_request::is_requested() {
+            out.add_findings(found.findings);
+            out.add_counters(found.counters);
+            self.follow_chains(out, work);
         }
     }
 
@@ -277,21 +295,15 @@ impl<'m> PartialOrderModel<'m> {
 
     /// Adds the successors, or the ends of their chains if chains are used. Collects these ends in `reached`. Returns
     /// `false` on failure.
-    fn follow_chains(
-        &self,
-        successors: &[u8],
-        reached: &mut Vec<u8>,
-        room: &mut ChainBuffers,
-        out: &mut SuccessorSink,
-    ) -> bool {
-        let mut ends = successors;
-        if self.choosers.runs_chains() {
-            reached.clear();
-            reached.extend_from_slice(successors);
-            match self.chains().advance_to_ends(reached, room) {
+    fn follow_chains(&self, out: &mut SuccessorSink, work: &mut ExpansionBuffers<'m>) -> bool {
+        let ExpansionBuffers { choosers, successors, reached, chains, .. } = work;
+        let mut ends = &successors.states;
+        if choosers.runs_chains() {
+            reached.clone_from(ends);
+            match self.chains(choosers).advance_to_ends(reached, chains) {
                 Ok(passed) => {
                     out.count_skipped(passed);
-                    out.add_action_counts(std::mem::take(&mut room.taken));
+                    out.add_action_counts(std::mem::take(&mut chains.taken));
                 }
                 Err(error) => {
                     out.give_up(error);
@@ -313,12 +325,30 @@ impl<'m> PartialOrderModel<'m> {
         SimultaneousSteps { selective: &*self.selective, width: self.model.width() }
     }
 
-    fn chains(&self) -> ChainRunner<'_, 'm> {
-        ChainRunner {
-            selective: &*self.selective,
-            choosers: &self.choosers,
-            width: self.model.width(),
+    /// Returns the chains of these choosers.
+    fn chains<'r>(&'r self, choosers: &'r ProgramChooser<'m>) -> ChainRunner<'r, 'm> {
+        ChainRunner { selective: &*self.selective, choosers, width: self.model.width() }
+    }
+
+    /// Returns the states on a shortest path of a transition and a chain; the least of several such paths.
+    fn chain_path(
+        &self,
+        choosers: &ProgramChooser<'m>,
+        from: &[u8],
+        to: &[u8],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        let mut successors = Vec::new();
+        let run = |out: &mut SuccessorSink| self.model.expand(from, out);
+        let _ = SuccessorSink::collect(self.model.width(), &mut successors, run)?;
+        let (chains, mut least) = (self.chains(choosers), None);
+        let mut room = ChainBuffers::new(chains);
+        for successor in successors.chunks_exact(self.model.width()) {
+            let way = chains.states_along(successor, &mut room)?;
+            if way.last().is_some_and(|it| it == to) {
+                least = shorter_path(least, Some(way));
+            }
         }
+        Ok(least)
     }
 
     /// Whether a state must be fully expanded to preserve infinite runs, given the successors by its chosen
@@ -446,23 +476,14 @@ impl Simulation for PartialOrderModel<'_> {
 
     /// Chooses a path with the fewest transitions.
     fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        if !self.takes_several() {
+            return self.chain_path(&self.choosers, from, to);
+        }
         let mut successors = Vec::new();
         let run = |out: &mut SuccessorSink| self.model.expand(from, out);
         let _ = SuccessorSink::collect(self.width(), &mut successors, run)?;
-        if self.takes_several() {
-            let is_one = successors.chunks_exact(self.width()).any(|it| it == to);
-            return if is_one { Ok(Some(vec![to.to_vec()])) } else { self.together(from, to) };
-        }
-        let (chains, mut least) = (self.chains(), None::<Vec<Vec<u8>>>);
-        let mut room = ChainBuffers::new(chains);
-        for successor in successors.chunks_exact(self.width()) {
-            let way = chains.states_along(successor, &mut room)?;
-            let is_less = least.as_ref().is_none_or(|it| (way.len(), &way) < (it.len(), it));
-            if is_less && way.last().is_some_and(|it| it == to) {
-                least = Some(way);
-            }
-        }
-        Ok(least)
+        let is_one = successors.chunks_exact(self.width()).any(|it| it == to);
+        if is_one { Ok(Some(vec![to.to_vec()])) } else { self.together(from, to) }
     }
 
     fn unreduced_space(&self) -> Option<&dyn StateSpace> {
@@ -513,7 +534,16 @@ impl CycleProvisoStateSpace for PartialOrderModel<'_> {
     }
 
     fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.model.expand(states, out);
+        let Some(EnforcedChoices { choosers, rooms }) = &self.enforced else { return };
+        if !choosers.runs_chains() {
+            return self.model.expand(states, out);
+        }
+        let make = || self.buffers(choosers);
+        rooms.with(make, |work| {
+            self.in_blocks_with(work, states, out, |_, block, out, work| {
+                self.expand_to_ends(block, out, work);
+            });
+        });
     }
 
     fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
@@ -523,6 +553,24 @@ impl CycleProvisoStateSpace for PartialOrderModel<'_> {
     fn descent(&self, from: &[u8], to: &[u8]) -> Option<StepDescent> {
         self.choosers.descent(from, to)
     }
+
+    fn chained_steps(&self) -> Option<&dyn ChainedSteps> {
+        self.choosers.runs_chains().then_some(self)
+    }
+}
+
+/// Both choices have chains of their own.
+impl ChainedSteps for PartialOrderModel<'_> {
+    fn path(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let own = self.chain_path(&self.choosers, from, to)?;
+        let Some(EnforcedChoices { choosers, .. }) = &self.enforced else { return Ok(own) };
+        Ok(shorter_path(own, self.chain_path(choosers, from, to)?))
+    }
+}
+
+/// Returns the shorter of two paths; of two paths of one length, the least.
+fn shorter_path(one: Option<Vec<Vec<u8>>>, other: Option<Vec<Vec<u8>>>) -> Option<Vec<Vec<u8>>> {
+    one.into_iter().chain(other).min_by(|one, other| (one.len(), one).cmp(&(other.len(), other)))
 }
 
 impl PostponingStateSpace for PartialOrderModel<'_> {

@@ -80,6 +80,19 @@ fn nothing_confluent() -> NotApplied {
     NotApplied::NothingFound(CONFLUENCE.nothing_found.into())
 }
 
+/// Returns the proviso that a requested one means for a goal.
+fn proviso_for(aims: &VerificationGoal, wanted: CycleProviso) -> CycleProviso {
+    match wanted {
+        // The rounds of the search on disk need the order.
+        CycleProviso::Chains if aims.infinite_runs => CycleProviso::StaticChains,
+        // A claim about finite runs must observe every state.
+        CycleProviso::StaticChains if aims.claim.is_some() && !aims.infinite_runs => {
+            CycleProviso::Static
+        }
+        proviso => proviso,
+    }
+}
+
 /// Rejects chains together with simultaneous transitions.
 fn refuse_chains_of_several(way: PartialOrderStrategy) -> Result<(), NotApplied> {
     let is_chained = matches!(way.proviso, CycleProviso::Chains | CycleProviso::StaticChains);
@@ -103,12 +116,7 @@ impl<'m> ProgramChooser<'m> {
         let dependence = dependence(&table, budget)?;
         let aims = goal(interp, &dependence, way, sought)?;
         refuse_chains_of_several(way)?;
-        // A claim must observe every state.
-        let proviso = match way.proviso {
-            CycleProviso::StaticChains if aims.claim.is_some() => CycleProviso::Static,
-            proviso => proviso,
-        };
-        let way = PartialOrderStrategy { proviso, ..way };
+        let way = PartialOrderStrategy { proviso: proviso_for(&aims, way.proviso), ..way };
         let matrix = dependence.matrix(budget)?;
         let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let conditional = way.method.is_conditional();
@@ -305,6 +313,17 @@ impl<'m> ProgramChooser<'m> {
         chooser.may_choose_one(enabled)
     }
 
+    /// Whether some of these instances require full expansion, because infinite runs must be preserved: a claim may
+    /// observe them, or they may end a run.
+    pub fn requires_full_expansion(
+        &self,
+        state: &[u8],
+        instances: &[u64],
+        rooms: &mut ConfigurationBuffers,
+    ) -> bool {
+        self.is_for_infinite_runs() && self.of(state, rooms).0.requires_full_expansion(instances)
+    }
+
     /// Returns the proviso transitions of a state: those to take in addition so that the closed set contains all
     /// monitors.
     pub fn proviso_transitions<'r>(
@@ -439,7 +458,7 @@ fn of_runs(
 ) -> Result<VerificationGoal, NotApplied> {
     let goes_by_steps =
         way.method.sleeps() || way.method.is_confluent() || way.method.takes_several();
-    if goes_by_steps || way.proviso != CycleProviso::Static {
+    if goes_by_steps || way.proviso == CycleProviso::Levels {
         return Err(NotApplied::RunsNeedStatic);
     }
     if let Some(claim) = NeverClaim::of(interp) {

@@ -7,6 +7,7 @@
 
 use super::facts::{self, FactCollector};
 use super::tables::FactReader;
+use super::visibility::ClaimVisibility;
 use crate::NotApplied;
 use crate::claim::StutterDependence;
 use spillway_analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, LocationChange};
@@ -17,8 +18,7 @@ use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
 use spillway_exec::Interp;
 use spillway_ir::layout::CellId;
 use spillway_ir::{
-    EndRule, Entity, ExprKind, LocationId, ProcessInstance, Program, ProgramProperty, PropertyId,
-    PropertyKind,
+    EndRule, Entity, ExprKind, LocationId, ProcessInstance, Program, PropertyId, PropertyKind,
 };
 use spillway_model::CheckSelection;
 use std::collections::BTreeMap;
@@ -314,6 +314,23 @@ fn leaving(
     leaving
 }
 
+/// Returns the instances that may change what each claim reads.
+fn seen_by_claims(
+    interp: &Interp,
+    dependence: &DependenceRelation<'_>,
+    of_configuration: bool,
+) -> BTreeMap<PropertyId, Vec<InstanceId>> {
+    let properties = interp.program().properties.iter();
+    let seen = properties.filter_map(|(property, it)| match &it.kind {
+        PropertyKind::Claim(claim) => {
+            let mut visibility = ClaimVisibility::new(interp, dependence, of_configuration);
+            Some((property, visibility.visible(property, claim)))
+        }
+        _ => None,
+    });
+    seen.collect()
+}
+
 /// A relation under construction.
 struct RelationBuilder<'b> {
     program: &'b Program,
@@ -328,6 +345,8 @@ struct RelationBuilder<'b> {
     told: BTreeMap<CellId, Option<usize>>,
     /// The members that may make processes leave each location.
     leaving: BTreeMap<(CellId, LocationId), Vec<u64>>,
+    /// For each claim, the instances that may change what it reads.
+    seen_by_claims: BTreeMap<PropertyId, Vec<InstanceId>>,
 }
 
 impl<'b> RelationBuilder<'b> {
@@ -348,7 +367,14 @@ impl<'b> RelationBuilder<'b> {
             movers: Vec::new(),
             told: BTreeMap::new(),
             leaving: leaving(dependence, members),
+            seen_by_claims: seen_by_claims(interp, dependence, of_configuration),
         }
+    }
+
+    /// Returns the instances that may change whether a property holds.
+    fn visible(&self, property: PropertyId) -> Vec<InstanceId> {
+        let seen = self.seen_by_claims.get(&property).cloned();
+        seen.unwrap_or_else(|| self.dependence.visible(property))
     }
 
     fn none(&self) -> Vec<u64> {
@@ -482,7 +508,7 @@ impl<'b> RelationBuilder<'b> {
     /// Adds the watcher of a property.
     fn watch(&mut self, relation: &mut MemberRelation, watcher: usize, property: PropertyId) {
         let mut seen = self.none();
-        for instance in self.dependence.visible(property) {
+        for instance in self.visible(property) {
             bit_sets::insert(&mut seen, instance.index());
             bit_sets::insert(relation.dependent.row_mut(instance.index()), watcher);
         }
@@ -500,23 +526,16 @@ impl<'b> RelationBuilder<'b> {
     /// Makes all instances that a claim observes dependent on the monitors: after them the claim may not accept the
     /// run any more.
     fn join_monitors(&self, relation: &mut MemberRelation) {
-        let program = self.program;
-        let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
-        for (claim, _) in program.properties.iter().filter(is_claim) {
-            for instance in self.dependence.visible(claim) {
-                bit_sets::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
-            }
+        for instance in self.seen_by_claims.values().flatten() {
+            bit_sets::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
         }
     }
 
     /// Returns the members that a claim may observe, or that may end a run.
     fn shown(&self) -> Vec<u64> {
         let mut shown = self.none();
-        let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
-        for (claim, _) in self.program.properties.iter().filter(is_claim) {
-            for instance in self.dependence.visible(claim) {
-                bit_sets::insert(&mut shown, instance.index());
-            }
+        for instance in self.seen_by_claims.values().flatten() {
+            bit_sets::insert(&mut shown, instance.index());
         }
         let may_end = |it: &InstanceId| {
             let access = self.dependence.access(*it);

@@ -1,18 +1,19 @@
-//! Runs of a product whose program has merged transitions, as runs of the product with the program as written.
+//! Runs of a product whose transitions are several transitions of the model, as runs of a product with all states.
 //!
-//! A merged transition is several transitions of the program as written. There the automaton reads the letter of each
-//! state between them, too. Its language is closed under stuttering, so it accepts that run, but it may pass other
-//! locations. They are searched for: in the product with the states of the run alone.
+//! A merged transition is several transitions of the program as written. A chain is several transitions of the program
+//! that is searched. Between them the automaton reads the letter of each state, too. Its language is closed under
+//! stuttering, so it accepts that run, but it may pass other locations. They are searched for: in the product with the
+//! states of the run alone.
 
 use crate::exec::Interp;
 use crate::model::{
-    Capabilities, StateSpace, StepOutcome, SuccessorSink, SystemDescription, any_bits,
+    Capabilities, ChainedSteps, StateSpace, StepOutcome, SuccessorSink, SystemDescription, any_bits,
 };
 use crate::reduce::claim::ClaimProduct;
 use crate::reduce::rewriting::RewrittenProgram;
-use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
+use crate::search::{SearchControl, model_failure};
 use spill::{Error, Result};
 use std::collections::HashMap;
 
@@ -26,22 +27,44 @@ const ROUNDS_MAX: usize = 1000;
 /// The limits of the search for locations of the automaton.
 const LIMITS: ProbeLimits = ProbeLimits { states: u64::MAX, bytes: 1 << 28 };
 
-/// Converts runs of a product whose program has merged transitions.
+/// Converts runs of a product whose transitions are several transitions of the model.
 #[derive(Clone, Copy)]
-pub(super) struct MergedRuns<'p> {
+pub(super) struct CompositeRuns<'p> {
     /// The product with the program as written.
     pub product: &'p ClaimProduct<'p>,
+    /// The product in which each transition is a step. Its states are divided as those of `product`.
+    pub all_steps: &'p dyn StateSpace,
+    /// The chains of the searched product, if it has some.
+    pub chained: Option<&'p dyn ChainedSteps>,
+    /// The merged transitions, if there are some. Then `all_steps` is the product with the program as written.
+    pub merged: Option<MergedTransitions<'p>>,
+}
+
+/// A program with merged transitions.
+#[derive(Clone, Copy)]
+pub(super) struct MergedTransitions<'p> {
     /// The program as written.
     pub written: &'p Interp,
     /// The program with merged transitions.
     pub rewritten: &'p RewrittenProgram,
 }
 
-impl MergedRuns<'_> {
-    /// Returns a verdict with its run in the product with the program as written.
-    pub fn unmerged(&self, found: ProbeVerdict, control: &SearchControl) -> Result<ProbeVerdict> {
+/// An infinite run of the system: a stem, and a cycle that closes from the last state to the state at `back`.
+struct SystemRun {
+    states: Vec<Vec<u8>>,
+    back: usize,
+}
+
+impl CompositeRuns<'_> {
+    /// Returns a verdict with its run in the product in which each transition is a step.
+    pub fn expanded(&self, found: ProbeVerdict, control: &SearchControl) -> Result<ProbeVerdict> {
         let ProbeVerdict::Found(lasso) = found else { return Ok(found) };
-        let run = self.system_run(&lasso)?;
+        let searched = self.unchained(&lasso)?;
+        let SystemRun { states, back } = match &self.merged {
+            None => searched,
+            Some(merged) => merged.run_as_written(&searched)?,
+        };
+        let run = RunProduct { product: self.product, all_steps: self.all_steps, states, back };
         let probed = probe(&run, &|state| run.is_accepting(state), LIMITS, control)?;
         Ok(match probed.found {
             ProbeVerdict::Found(Lasso { states, back, .. }) => {
@@ -53,11 +76,37 @@ impl MergedRuns<'_> {
         })
     }
 
-    /// Returns the run of the program as written.
-    fn system_run(&self, lasso: &Lasso) -> Result<RunProduct<'_>> {
-        let Lasso { states: found, back, .. } = lasso;
-        let systems: Vec<&[u8]> = found.iter().map(|it| self.product.system(it)).collect();
-        let first = self.start(systems[0]);
+    /// Returns the run of the searched program, with the states that chains pass through.
+    fn unchained(&self, lasso: &Lasso) -> Result<SystemRun> {
+        let systems = lasso.states.iter().map(|it| self.product.system(it));
+        let Some(chained) = self.chained else {
+            return Ok(SystemRun {
+                states: systems.map(<[u8]>::to_vec).collect(),
+                back: lasso.back,
+            });
+        };
+        let systems: Vec<&[u8]> = systems.collect();
+        let (mut states, mut reached) = (vec![systems[0].to_vec()], vec![0]);
+        let closing = [systems[lasso.back]];
+        for (from, to) in systems.iter().zip(systems[1..].iter().chain(&closing)) {
+            match chained.path(from, to).map_err(model_failure)? {
+                Some(path) => states.extend(path),
+                // A run that has ended stays in its last state.
+                None if from == to => states.push(to.to_vec()),
+                None => return Err(lost("no chain leads on")),
+            }
+            reached.push(states.len() - 1);
+        }
+        states.pop();
+        Ok(SystemRun { states, back: reached[lasso.back] })
+    }
+}
+
+impl MergedTransitions<'_> {
+    /// Returns a run of the merged program as a run of the program as written.
+    fn run_as_written(&self, merged: &SystemRun) -> Result<SystemRun> {
+        let SystemRun { states: systems, back } = merged;
+        let first = self.start(&systems[0]);
         let mut states = vec![first.ok_or_else(|| lost("no initial state is like its first"))?];
         // The position at which each state of the merged program is reached.
         let mut reached = vec![0];
@@ -67,12 +116,12 @@ impl MergedRuns<'_> {
         }
         let mut rounds = HashMap::from([(states[reached[*back]].clone(), reached[*back])]);
         for _ in 0..ROUNDS_MAX {
-            self.follow(&mut states, systems[*back])?;
+            self.follow(&mut states, &systems[*back])?;
             let end = states.len() - 1;
             if let Some(&back) = rounds.get(&states[end]) {
                 // A run that has ended stays in its last state.
                 states.truncate(end.max(back + 1));
-                return Ok(RunProduct { product: self.product, states, back });
+                return Ok(SystemRun { states, back });
             }
             rounds.insert(states[end].clone(), end);
             systems[back + 1..].iter().try_for_each(|to| self.follow(&mut states, to))?;
@@ -106,6 +155,7 @@ impl MergedRuns<'_> {
 /// The product of a run of the system and the automaton. A state is a position on the run and a state of the product.
 struct RunProduct<'p> {
     product: &'p ClaimProduct<'p>,
+    all_steps: &'p dyn StateSpace,
     states: Vec<Vec<u8>>,
     back: usize,
 }
@@ -143,7 +193,7 @@ impl StateSpace for RunProduct<'_> {
     }
 
     fn initial(&self, out: &mut SuccessorSink) {
-        self.pass_on(0, out, |inner| self.product.initial(inner));
+        self.pass_on(0, out, |inner| self.all_steps.initial(inner));
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
@@ -151,7 +201,7 @@ impl StateSpace for RunProduct<'_> {
             let (at, state) = state.split_at(POSITION);
             let at = at.iter().fold(0, |at: usize, &byte| at << 8 | usize::from(byte));
             let next = if at + 1 < self.states.len() { at + 1 } else { self.back };
-            self.pass_on(next, out, |inner| self.product.expand(state, inner));
+            self.pass_on(next, out, |inner| self.all_steps.expand(state, inner));
         }
     }
 
@@ -174,6 +224,6 @@ impl StateSpace for RunProduct<'_> {
 
 fn lost(what: &str) -> Error {
     Error::Source {
-        reason: format!("no run of the model is that of the merged one: {what}").into(),
+        reason: format!("no run of the model is that of the reduced one: {what}").into(),
     }
 }
