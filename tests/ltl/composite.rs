@@ -28,7 +28,8 @@ struct CompositeOutcome {
 
 /// Partial order by a method, with chains.
 fn chains(method: PartialOrderMethod) -> ReductionSelection {
-    partial_order_plan(PartialOrderStrategy { method, proviso: CycleProviso::StaticChains }).selection
+    partial_order_plan(PartialOrderStrategy { method, proviso: CycleProviso::StaticChains })
+        .selection
 }
 
 /// Asserts that a lasso is an accepted run of the unreduced product.
@@ -133,7 +134,8 @@ fn random_programs_keep_their_verdicts() {
                 );
                 merged += u32::from(result.is_merged);
                 chained += u32::from(result.is_chained);
-                violated += u32::from((result.is_merged || result.is_chained) && result.is_violated);
+                violated +=
+                    u32::from((result.is_merged || result.is_chained) && result.is_violated);
                 fewer += u32::from(!result.is_violated && result.states < unreduced.states);
             }
         }
@@ -163,14 +165,19 @@ const DIVERGES: [(&str, &str); 3] = [
 
 #[test]
 fn divergent_chains_are_cycles() {
-    let lost = CONDITION_MODELS.iter().map(|&(text, formula_text, ended)| (text, formula_text, ended));
-    let diverging = DIVERGES.iter().map(|&(text, formula_text)| (text, formula_text, FiniteRunPolicy::Stutter));
+    let lost =
+        CONDITION_MODELS.iter().map(|&(text, formula_text, ended)| (text, formula_text, ended));
+    let diverging =
+        DIVERGES.iter().map(|&(text, formula_text)| (text, formula_text, FiniteRunPolicy::Stutter));
     for (text, formula_text, ended) in lost.chain(diverging) {
         for method in [PartialOrderMethod::Local, PartialOrderMethod::Conditional] {
             for on_disk in [false, true] {
                 let watched = load_as("promela", text, formula_text);
                 let result = check(watched, &chains(method), ended, on_disk).unwrap();
-                assert!(result.is_chained && result.is_violated, "{formula_text} on disk: {on_disk}\n{text}");
+                assert!(
+                    result.is_chained && result.is_violated,
+                    "{formula_text} on disk: {on_disk}\n{text}"
+                );
             }
         }
     }
