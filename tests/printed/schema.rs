@@ -338,6 +338,14 @@ fn of_specifications(printed: &mut Printed, folder: &Folder) {
     assert_eq!((&told["states"], &told["constraints"]), (&json!(1), &json!(["v < 1"])));
 }
 
+/// So many states that reductions are tried.
+const WIDE: &str = "byte x; byte y;
+    process P { state a; init a; trans
+        a -> a { guard x < 200; effect x = x + 1; }, a -> a { guard x == 200; effect x = 0; }; }
+    process Q { state a; init a; trans
+        a -> a { guard y < 150; effect y = y + 1; }, a -> a { guard y == 150; effect y = 0; }; }
+    system async;";
+
 /// What is printed of a search of a Rust type.
 fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     let search = |to, dir: &str, most| {
@@ -402,6 +410,9 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     folder.write("deep.dve", dives::DVE);
     let hunted = printed.prints("check", (&folder, &["check", "deep.dve", "--reduce", "none"]), 1);
     assert_eq!(hunted["hunt"]["strategy"], "dive");
+    folder.write("wide.dve", WIDE);
+    let told = printed.prints("check", (&folder, &["check", "wide.dve"]), 0);
+    assert_eq!(told["tried"][0]["reductions"], json!([]));
     let stopped = ["check", "count.dve", "--max-states", "100"];
     printed.prints("check", (&folder, &stopped), 3);
     printed.prints("searches", (&folder, &["status", "--all"]), 0);

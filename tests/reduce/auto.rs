@@ -9,7 +9,7 @@ use spillway::model::StateSpace;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{NotApplied, ReductionRequest};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::pilot::FirstLevels;
+use spillway::search::pilot::{PilotLevels, PilotSize, PilotStart};
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use spillway::session::{KeyOrder, TextModel};
 use spillway::session::{ReductionSettings, SearchedModel};
@@ -228,7 +228,7 @@ fn the_first_states_tell_what_is_saved() {
     let model = model("promela", text);
     let whole = Executor::new(&model.interp, ExecutionMode::Jit).into_model();
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
-    let first = FirstLevels::of(&*whole, &checks, &control).unwrap();
+    let first = PilotLevels::of(&*whole, &checks, &control).unwrap();
     assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
     let states = |plan: ReductionPlan| {
         let check = Check::of_text(&model).reduce(plan).keep_going();
@@ -241,14 +241,14 @@ fn the_first_states_tell_what_is_saved() {
     let request = ReductionConfig::from(by_way(way)).resolve(true);
     let (limits, storage) = (SearchLimits::default(), StateStorage::default());
     let reduced = reduced(&model, request, ExecutionMode::Jit, &limits, &storage);
-    let foretold = first.remaining_in(reduced.model(), || 0, &control).unwrap().late;
+    let foretold = first.remaining_in(reduced.model(), None, &control).unwrap().late;
     let came = states(by_way(way)) / states(ReductionPlan::default());
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
     // What choosing takes counts as well: here a million members for each level.
     let left = |of: u64| {
         let looks = Cell::new(0);
         let looked = || looks.replace(looks.get() + of);
-        first.remaining_in(reduced.model(), looked, &control).unwrap()
+        first.remaining_in(reduced.model(), Some(&looked), &control).unwrap()
     };
     let (free, dear) = (left(0), left(1 << 20));
     assert!(!free.is_slow() && dear.is_slow() && dear.is_expensive());
@@ -278,14 +278,19 @@ fn more_levels_are_asked_where_ever_more_is_left() {
         Executor::new(&model.interp, ExecutionMode::Jit).into_model()
     }
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
-    let left = |first: FirstLevels| first.remaining_in(&*ready(&reduced), || 0, &control).unwrap();
-    let few = left(FirstLevels::of(&*ready(&whole), &checks, &control).unwrap());
+    let left =
+        |levels: PilotLevels| levels.remaining_in(&*ready(&reduced), None, &control).unwrap();
+    let levels = |size| {
+        let whole = ready(&whole);
+        PilotLevels::within(PilotStart::Initial, size, &*whole, &checks, &control).unwrap()
+    };
+    let few = left(levels(PilotSize::FIRST));
     assert!(few.late < 0.1 && few.rises, "{few:?}");
-    let more = left(FirstLevels::more(&*ready(&whole), &checks, &control).unwrap());
+    let more = left(levels(PilotSize::LARGEST));
     assert!(more.late > 0.7, "{more:?}");
     // Where it is the same share from level to level there is no need to.
-    let same = FirstLevels::of(&*ready(&whole), &checks, &control).unwrap();
-    assert!(!same.remaining_in(&*ready(&whole), || 0, &control).unwrap().rises);
+    let same = levels(PilotSize::FIRST);
+    assert!(!same.remaining_in(&*ready(&whole), None, &control).unwrap().rises);
 }
 
 #[test]
@@ -312,6 +317,71 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
             .memory(memory_beside_tests(512))
             .dir(&dir);
         assert_eq!(other.run().is_err(), on, "{name}");
+    }
+}
+
+/// Two processes that disturb each other up to a point, and then three that count by themselves.
+fn late() -> TextModel {
+    // No two processes are identical.
+    let begin = |name: &str, of: &str, most: u32| {
+        format!(
+            "process {name} {{ state a; init a; trans
+            a -> a {{ guard {of} < 120; effect {of} = {of} + 1, last = (x + y) % {most}; }}; }}"
+        )
+    };
+    let count = |name: &str, most: u32| {
+        format!(
+            "process {name} {{ byte n; state a; init a; trans
+            a -> a {{ guard x == 120 and y == 120; effect n = (n + 1) % {most}; }}; }}"
+        )
+    };
+    let all =
+        [begin("P", "x", 7), begin("Q", "y", 5), count("R", 39), count("S", 40), count("T", 41)];
+    model("dve", &format!("byte x; byte y; byte last; {} system async;", all.concat()))
+}
+
+#[test]
+fn deep_states_decide_where_the_first_levels_are_start_up() {
+    let model = late();
+    let chosen = decided(&model, ExecutionMode::Jit, &StateStorage::default());
+    assert_eq!(chosen, Ok("partial order conditional".into()));
+    let check = || Check::of_text(&model).memory(memory_beside_tests(512));
+    let whole = check().reduce(ReductionConfig::none()).run().unwrap();
+    let reduced = check().reduce(auto_steps()).run().unwrap();
+    assert_eq!(whole.verdict(), reduced.verdict());
+    assert!(2 * reduced.states() < whole.states(), "{reduced:#}");
+}
+
+/// The lines of a report about the combinations that were tried.
+fn tried(result: &impl std::fmt::Display) -> Vec<String> {
+    let text = format!("{result:#}");
+    let lines = text.lines().skip_while(|line| !line.starts_with("  tried"));
+    lines
+        .take_while(|line| line.starts_with("  tried") || line.starts_with("      "))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_choice_depends_neither_on_threads_nor_on_an_interruption() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model) in [("forked", forked()), ("tight", tight()), ("late", late())] {
+        let check = |threads| {
+            let check = Check::of_text(&model).reduce(auto_steps()).threads(threads);
+            check.memory(memory_beside_tests(512))
+        };
+        let [one, two] = [1, 2].map(|threads| check(threads).run().unwrap());
+        let expected = tried(&one);
+        assert!(expected.iter().any(|line| line.contains("chosen")), "{name}: {one:#}");
+        assert_eq!(tried(&two), expected, "{name}");
+        assert_eq!(one.outcome(), two.outcome(), "{name}");
+        let dir = folder.path().join(name);
+        let stopped = check(2).dir(&dir).max_states(50).run().unwrap();
+        assert_eq!(tried(&stopped), expected, "{name}");
+        drop(stopped);
+        let resumed = check(1).dir(&dir).run().unwrap();
+        assert_eq!(tried(&resumed), expected, "{name}");
+        assert_eq!(resumed.outcome(), one.outcome(), "{name}");
     }
 }
 
