@@ -165,6 +165,9 @@ fn list_applicable(found: &[ApplicableReduction]) -> String {
             Ok(ReductionSaving::Levels) => {
                 "visits all states, but finds inevitable violations earlier".into()
             }
+            Ok(ReductionSaving::Predicted { share, combination }) => {
+                format!("saves about {:.0} % of the states ({combination})", share * 100.0)
+            }
             // With merged steps there are more states in the same number of levels, although there are fewer in total.
             Ok(ReductionSaving::States { share, is_all: false, .. }) if *share < 0.0 => {
                 "savings unknown: one transition stands for several".into()

@@ -10,7 +10,7 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, EventuallyResult, NamedValues, Report,
     ShorteningResult, UncheckedSpec, ViolationReport,
 };
-use crate::model::{HuntedViolation, ReductionRefusal, ReductionSummary};
+use crate::model::{HuntedViolation, ReductionRefusal, ReductionSummary, TriedCombination};
 use crate::model::{StepDescription, StepOutcome};
 use crate::search::comback::RebuildStats;
 use crate::search::store_stats::StorePart;
@@ -66,6 +66,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "reductions": report.reductions.iter().map(|it| &it.name).collect::<Vec<_>>(),
         "reduced": report.reductions.iter().map(reduction_as_json).collect::<Vec<_>>(),
         "not_reduced": report.unused.iter().map(refusal_as_json).collect::<Vec<_>>(),
+        "tried": report.tried.iter().map(combination_as_json).collect::<Vec<_>>(),
         "shortened": report.shortened.map(shortening_as_json),
         "hunt": outcome.hunted.as_ref().map(hunt_as_json),
         "claim": report.claim,
@@ -124,6 +125,19 @@ pub fn shortening_as_json(it: ShorteningResult) -> Value {
 fn hunt_as_json(it: &HuntedViolation) -> Value {
     let HuntedViolation { strategy, transitions, found_depth, .. } = it;
     json!({ "strategy": strategy, "transitions": transitions, "found_depth": found_depth })
+}
+
+/// Returns a combination of reductions that was compared with others. Shares are rounded to six digits.
+fn combination_as_json(it: &TriedCombination) -> Value {
+    let rounded = |share: f64| (share * 1e6).round() / 1e6;
+    json!({
+        "reductions": it.reductions,
+        "samples": it.samples.iter().map(|&share| rounded(share)).collect::<Vec<_>>(),
+        "states": rounded(it.states),
+        "work": rounded(it.work),
+        "complete": it.complete,
+        "chosen": it.is_chosen,
+    })
 }
 
 fn refusal_as_json(refused: &ReductionRefusal) -> Value {

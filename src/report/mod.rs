@@ -92,7 +92,8 @@ use crate::model::{
     CompilationStats, ConditionModality, EndViolation, FaultKind, InterpretationReason,
     POSTCONDITION, PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal,
     ReductionSummary, RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription,
-    StepOutcome, SystemDescription, Violation, is_reachability_kind, preserves_depth,
+    StepOutcome, SystemDescription, TriedCombination, Violation, is_reachability_kind,
+    preserves_depth,
 };
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -142,6 +143,8 @@ pub struct Report<'a> {
     pub reductions: Vec<ReductionSummary>,
     /// The reductions that were requested or tried, and are not used.
     pub unused: Vec<ReductionRefusal>,
+    /// The combinations of reductions that a trial compared.
+    pub tried: Vec<TriedCombination>,
     /// The never claim of the search.
     pub claim: Option<&'a str>,
     /// The source texts of the model.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{COVER, EVENTUALLY, HuntedViolation, Violation};
 use crate::model::{CompilationStats, InterpretationReason};
-use crate::model::{ReductionRefusal, ReductionSummary};
+use crate::model::{ReductionRefusal, ReductionSummary, TriedCombination};
 use crate::numbers::{count, grouped};
 use crate::search::SearchVerdict;
 use crate::search::memory_plan::ByteCount;
@@ -148,7 +148,31 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
     for ReductionRefusal { name, reason: why, .. } in report.unused.iter().filter(|_| verbose) {
         out += &row("not reduced", &format!("by {name}: {}", print_refusal(why)));
     }
-    out
+    let tried = report.tried.iter().filter(|_| verbose);
+    out + &tried.map(|it| row("tried", &print_combination(it))).collect::<String>()
+}
+
+/// Formats a combination of reductions that was compared with others.
+fn print_combination(it: &TriedCombination) -> String {
+    let name = match it.reductions.is_empty() {
+        true => "no further reduction".into(),
+        false => it.reductions.join(", "),
+    };
+    let chosen = if it.is_chosen { "; chosen" } else { "" };
+    let states = match it.complete {
+        Some(states) => format!("{} in all", count(states, "state")),
+        None => format!("{} of the states", percent(it.states)),
+    };
+    format!("{name}: {states}, {} of the work{chosen}", percent(it.work))
+}
+
+/// Formats a share.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent < 0.1 => "less than 0.1 %".into(),
+        percent if percent < 10.0 => format!("about {percent:.1} %"),
+        percent => format!("about {percent:.0} %"),
+    }
 }
 
 /// Formats the costs of the search: time, memory, disk, and the mode of execution.

@@ -1,7 +1,7 @@
 //! The reductions that apply to a model: their subjects, the positions of these in the text, and what each saves
 //! alone.
 
-use super::reduction_request::ReductionSettings;
+use super::reduction_trial::ReductionSettings;
 use super::{ExecutableProgram, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
@@ -10,7 +10,7 @@ use crate::reduce::{
     NotApplied, REDUCTIONS, ReductionConfig, ReductionEntry, ReductionPlan, ReductionRequest,
     ReductionSelection,
 };
-use crate::search::pilot::FirstLevels;
+use crate::search::pilot::PilotLevels;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 
 /// A reduction and its effect on a model.
@@ -25,7 +25,7 @@ pub struct ApplicableReduction {
 }
 
 /// The saving of one reduction without others.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ReductionSaving {
     /// A saving of states, estimated from the first states.
     States {
@@ -35,6 +35,13 @@ pub enum ReductionSaving {
         states: usize,
         /// Whether these are all states.
         is_all: bool,
+    },
+    /// A saving of states that a trial predicted, in the best combination for this reduction.
+    Predicted {
+        /// The saved share of the states, 0 to 1.
+        share: f64,
+        /// The combination, as reports name it.
+        combination: String,
     },
     /// A saving of levels: all states are visited, and a violation is found in an earlier level.
     Levels,
@@ -61,7 +68,7 @@ impl TextModel {
         let ready = |plan: &ReductionPlan| self.runnable(plan, &budget, &run);
         let whole =
             self.reduced(ready(&ReductionPlan::default()), ReductionRequest::default(), settings);
-        let first = FirstLevels::of(whole.model(), &limits.checks, &control)?;
+        let first = PilotLevels::of(whole.model(), &limits.checks, &control)?;
         let mut found = Vec::new();
         for entry in REDUCTIONS {
             let request = alone(entry);
@@ -84,7 +91,7 @@ impl TextModel {
         &'m self,
         entry: &ReductionEntry,
         ready: &impl Fn(&ReductionPlan) -> ExecutableProgram<'m>,
-        first: &FirstLevels,
+        first: &PilotLevels,
         settings: ReductionSettings<'_>,
     ) -> spill::Result<Result<ReductionSaving, NotApplied>> {
         let request = alone(entry);
@@ -97,11 +104,19 @@ impl TextModel {
         }
         let left = match entry.saving {
             SavingMeasure::Levels => return Ok(Ok(ReductionSaving::Levels)),
+            SavingMeasure::Trial => {
+                let mut tried = searched.stack().trial().tried.iter();
+                let chosen = tried.find(|it| it.is_chosen);
+                return Ok(Ok(ReductionSaving::Predicted {
+                    share: 1.0 - chosen.map_or(1.0, |it| it.states),
+                    combination: chosen.map_or(String::new(), |it| it.reductions.join(", ")),
+                }));
+            }
             SavingMeasure::StableStates if !first.is_all => {
                 self.left_where_all_stop(entry, &plan, first, settings.budget)
             }
             _ => {
-                let left = first.remaining_in(searched.model(), || 0, settings.control)?;
+                let left = first.remaining_in(searched.model(), None, settings.control)?;
                 if first.is_all { left.all } else { left.late }
             }
         };
@@ -115,7 +130,7 @@ impl TextModel {
         &self,
         entry: &ReductionEntry,
         plan: &ReductionPlan,
-        first: &FirstLevels,
+        first: &PilotLevels,
         budget: &AnalysisBudget,
     ) -> f64 {
         let (program, layout) = (self.interp.program(), self.interp.layout());

@@ -13,7 +13,7 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
-use crate::model::{ConditionModality, SuccessorSink};
+use crate::model::{ConditionModality, SuccessorSink, TrialOutcome};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{CycleProviso, POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
@@ -269,11 +269,11 @@ impl LivenessCheck {
         }
         if self.tells_apart && selection.remove(symmetry::ENTRY.name).is_some() {
             let refusal = symmetry::ENTRY.refusal(NotApplied::FormulaBreaksSymmetry);
-            self.model.left_off = Some(refusal);
+            self.model.trial = Some(refusal).into();
         }
         if selection.has(symmetry::ENTRY.name) && selection.remove(merge::ENTRY.name).is_some() {
             let reason = NotApplied::Unproven(symmetry::ENTRY.title.into());
-            self.model.left_off = Some(merge::ENTRY.refusal(reason));
+            self.model.trial = Some(merge::ENTRY.refusal(reason)).into();
         }
         let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
         let merges = selection.has(merge::ENTRY.name);
@@ -285,10 +285,11 @@ impl LivenessCheck {
                 it.kind == ReductionKind::Choice || it.name == merge::ENTRY.name
             };
             selection = selection.filtered(|it| !omits(it));
-            self.model.left_off = Some(match way {
+            let refusal = match way {
                 Some(way) => way.method.refusal(reason),
                 None => merge::ENTRY.refusal(reason),
-            });
+            };
+            self.model.trial = Some(refusal).into();
         }
         let plan = ReductionPlan::new(selection, Self::limits(None).checks);
         self.model.wished = ReductionPlan { finite_runs: Some(ended), ..plan };
@@ -362,7 +363,11 @@ impl LivenessCheck {
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
         let wished = searched.wished().without_kind(ReductionKind::Choice);
-        self.model.reduced_as(runs, DecidedReductions { wished, left_off: None }, budget)
+        self.model.reduced_as(
+            runs,
+            DecidedReductions { wished, trial: TrialOutcome::default() },
+            budget,
+        )
     }
 
     /// Returns the product with the program as written, which is interpreted.
@@ -381,7 +386,7 @@ impl LivenessCheck {
     ) -> SearchedModel<'m> {
         let all = self.model.wished.clone();
         let wished = kinds.iter().fold(all, |wished, &kind| wished.without_kind(kind));
-        self.model.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
+        self.model.reduced_as(runs, DecidedReductions { wished, trial: left_off.into() }, budget)
     }
 }
 

@@ -60,6 +60,8 @@ mod quantity;
 mod reading_options;
 #[cfg(feature = "languages")]
 mod reduction_request;
+#[cfg(feature = "languages")]
+mod reduction_trial;
 mod removal;
 mod replayed_run;
 mod run_limits;
@@ -97,6 +99,14 @@ mod text_job;
 mod text_model;
 #[cfg(feature = "languages")]
 mod text_search;
+#[cfg(feature = "languages")]
+mod trial_contender;
+#[cfg(feature = "languages")]
+mod trial_decision;
+#[cfg(feature = "languages")]
+mod trial_field;
+#[cfg(feature = "languages")]
+mod trial_limits;
 mod type_hunt;
 mod unreduced_model;
 #[cfg(feature = "languages")]
@@ -149,7 +159,7 @@ pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_valu
 #[cfg(feature = "languages")]
 pub use product_check::{ProductCheck, RunShortening};
 #[cfg(feature = "languages")]
-pub use reduction_request::ReductionSettings;
+pub use reduction_trial::ReductionSettings;
 pub use replayed_run::{ReplayedRun, replay, verdict};
 pub use run_limits::{DirectoryIdentity, RunLimits, SavedLimits, SearchOutputs};
 pub use run_property::{Fairness, RunProperty, SavedProperty};
@@ -562,6 +572,7 @@ impl<'m> Session<'m> {
             model: searched.model(),
             reductions: searched.summaries(&outcome.counters),
             unused: searched.unused_reductions(),
+            tried: searched.tried_combinations(),
             claim: about.claim,
             sources: &about.sources,
             conditions: about.conditions,

@@ -1,6 +1,7 @@
 //! The decisions on reductions, as a search directory stores them.
 
-use crate::reduce::{ReductionRefusal, ReductionSelection};
+use crate::model::TrialOutcome;
+use crate::reduce::ReductionSelection;
 
 /// The reductions of a directory's search.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -9,8 +10,9 @@ pub(super) struct SavedReductions {
     pub(super) selection: ReductionSelection,
     /// Whether the first states have still to decide about further reductions.
     pub(super) is_undecided: bool,
-    /// The reductions that were rejected as unprofitable.
-    pub(super) left_off: Option<ReductionRefusal>,
+    /// The outcome of the trial that decided them.
+    #[serde(flatten)]
+    pub(super) trial: TrialOutcome,
 }
 
 impl SavedReductions {

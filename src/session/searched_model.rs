@@ -2,7 +2,8 @@
 
 use crate::model::{
     CompilationStats, Counters, InterpretationReason, PreservedProperties, PropertyClass,
-    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, preserves_depth,
+    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, TrialOutcome, TriedCombination,
+    preserves_depth,
 };
 #[cfg(feature = "languages")]
 use crate::reduce::{ReductionPlan, ReductionStack};
@@ -98,6 +99,18 @@ impl<'m> SearchedModel<'m> {
     pub(super) fn unused_reductions(&self) -> Vec<ReductionRefusal> {
         Vec::new()
     }
+
+    /// Returns the combinations of reductions that a trial compared.
+    #[cfg(feature = "languages")]
+    pub(super) fn tried_combinations(&self) -> Vec<TriedCombination> {
+        self.reductions.stack.trial().tried.clone()
+    }
+
+    /// Returns nothing: without languages there are no reductions.
+    #[cfg(not(feature = "languages"))]
+    pub(super) fn tried_combinations(&self) -> Vec<TriedCombination> {
+        Vec::new()
+    }
 }
 
 #[cfg(feature = "languages")]
@@ -144,8 +157,8 @@ impl<'m> SearchedModel<'m> {
 pub struct DecidedReductions {
     /// The plan of reductions.
     pub wished: ReductionPlan,
-    /// The reductions that were rejected as unprofitable.
-    pub left_off: Option<ReductionRefusal>,
+    /// The outcome of the trial that decided them.
+    pub trial: TrialOutcome,
 }
 
 /// The description of a model for reports.

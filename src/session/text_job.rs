@@ -10,9 +10,9 @@ use super::{
 };
 use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
-use crate::model::{StateCondition, StateSpace};
+use crate::model::{StateCondition, StateSpace, TrialOutcome};
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest};
+use crate::reduce::{ReductionPlan, ReductionRequest};
 use crate::search::files::JOB;
 use crate::search::{SearchControl, StateStorage};
 use crate::session::config::ModelConfig;
@@ -30,7 +30,7 @@ impl SearchJob {
         let reductions = SavedReductions {
             selection: searched.wished().selection,
             is_undecided: searched.is_undecided(),
-            left_off: searched.stack().unprofitable().cloned(),
+            trial: searched.stack().trial().clone(),
         };
         SearchJob {
             config: as_json(config),
@@ -205,8 +205,8 @@ impl SearchJob {
                 spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
             )
         })?;
-        let (wished, left_off) = (self.applied(), self.left_off());
-        let model = TextModel { wished, left_off, ..model };
+        let (wished, trial) = (self.applied(), self.trial());
+        let model = TextModel { wished, trial, ..model };
         self.check_digest(&model)?;
         Ok(model)
     }
@@ -230,8 +230,8 @@ impl SearchJob {
             model = model.in_key_order(KeyOrder::Static, &SearchControl::default())?.0;
         }
         let order = model.interp.layout().order.iter().map(|group| group.0).collect();
-        let (wished, left_off) = (self.applied(), self.left_off());
-        let model = TextModel { wished, left_off, ..model };
+        let (wished, trial) = (self.applied(), self.trial());
+        let model = TextModel { wished, trial, ..model };
         let searched = model.searched();
         let storage = self.storage.restore(searched.model().width());
         let storage = storage.unwrap_or_default().saved();
@@ -247,14 +247,14 @@ impl SearchJob {
         let invariant = watched.invariant.take().filter(|_| self.is_of_invariant());
         let Some(mut invariant) = invariant else {
             watched.model.wished = self.applied();
-            watched.model.left_off = self.left_off();
+            watched.model.trial = self.trial();
             self.check_digest(&watched.model)?;
             return Ok(Some(watched));
         };
         let finite_runs = self.runs().map(|(_, ended, _)| ended);
         watched.model.wished = ReductionPlan { finite_runs, ..ReductionPlan::default() };
         invariant.wished = self.applied();
-        invariant.left_off = self.left_off();
+        invariant.trial = self.trial();
         self.check_digest(&invariant)?;
         watched.invariant = Some(invariant);
         Ok(Some(watched))
@@ -289,9 +289,9 @@ impl SearchJob {
         serde_json::from_str(&self.reductions).unwrap_or_default()
     }
 
-    /// Returns the reductions that were rejected as unprofitable.
-    pub(super) fn left_off(&self) -> Option<ReductionRefusal> {
-        self.saved_reductions().left_off
+    /// Returns the outcome of the trial that decided the reductions.
+    pub(super) fn trial(&self) -> TrialOutcome {
+        self.saved_reductions().trial
     }
 
     fn check_digest(&self, model: &TextModel) -> Result<(), Error> {

@@ -9,9 +9,10 @@ use crate::exec::{Executor, Interp, SelectiveStateSpace};
 use crate::front::{DeclaredName, Language, LoadedModel, Options};
 use crate::ir::layout::{GroupId, InvalidKeyOrder};
 use crate::ir::validate;
+use crate::model::TrialOutcome;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::rewriting::{ProgramForm, RewriteCache, RewriteResult, RewrittenProgram};
-use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionStack};
+use crate::reduce::{ReductionPlan, ReductionStack};
 use crate::report::CheckScope;
 use crate::search::control::SearchPhase;
 use crate::search::key_order::order_from_sample;
@@ -32,8 +33,8 @@ pub struct TextModel {
     pub options: Options,
     /// The plan of reductions of its state space.
     pub wished: ReductionPlan,
-    /// The reductions that were rejected as unprofitable.
-    pub left_off: Option<ReductionRefusal>,
+    /// The outcome of the trial that decided the plan.
+    pub trial: TrialOutcome,
     /// The programs rewritten by the reductions of plans, computed on demand.
     pub(super) rewritten: RewriteCache,
     /// The names that its text declares and its program lacks.
@@ -80,10 +81,10 @@ impl TextModel {
         let names = loaded.names;
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
-        let (wished, left_off) = (ReductionPlan::default(), None);
+        let (wished, trial) = (ReductionPlan::default(), TrialOutcome::default());
         let rewritten = RewriteCache::default();
         let model =
-            TextModel { interp, sources, language, options, wished, left_off, rewritten, names };
+            TextModel { interp, sources, language, options, wished, trial, rewritten, names };
         Ok((model, warnings))
     }
 
@@ -138,7 +139,7 @@ impl TextModel {
         let form = self.form(plan, &budget);
         let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn SelectiveStateSpace>);
         let stack = ReductionStack::of(form, plan, &selective, &budget);
-        let stack = stack.with_unprofitable(self.left_off.clone());
+        let stack = stack.with_trial(self.trial.clone());
         SearchedModel::new(Box::new(form.interp()), stack, None, form.applied(plan))
     }
 
@@ -148,19 +149,19 @@ impl TextModel {
         runs: ExecutableProgram<'m>,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
-        let (wished, left_off) = (self.wished.clone(), self.left_off.clone());
-        self.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
+        let (wished, trial) = (self.wished.clone(), self.trial.clone());
+        self.reduced_as(runs, DecidedReductions { wished, trial }, budget)
     }
 
     /// Returns the model with reductions that were decided before.
     pub(super) fn reduced_as<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
-        DecidedReductions { wished, left_off, .. }: DecidedReductions,
+        DecidedReductions { wished, trial }: DecidedReductions,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
         let stack = ReductionStack::of(runs.form, &wished, &|| runs.executor.selective(), budget);
-        self.searched_with(runs, stack.with_unprofitable(left_off), wished)
+        self.searched_with(runs, stack.with_trial(trial), wished)
     }
 
     /// Returns the model with this stack of reductions, built for this plan.

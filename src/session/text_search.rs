@@ -4,7 +4,7 @@
 //! way. Between the stages the command line prints warnings and rejects combinations of flags.
 
 use super::memory_budget::SearchBudget;
-use super::reduction_request::ReductionSettings;
+use super::reduction_trial::ReductionSettings;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{
     CheckConfig, Error, ExecutableProgram, PreparedSearch, SearchJob, ShortenedSearch,
@@ -32,7 +32,7 @@ impl ReductionChoice {
             Some(request) => ReductionChoice::Requested(request),
             None => ReductionChoice::Decided(Box::new(DecidedReductions {
                 wished: job.wished(),
-                left_off: job.left_off(),
+                trial: job.trial(),
             })),
         }
     }

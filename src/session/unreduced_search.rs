@@ -8,6 +8,7 @@ use super::{
     CheckConfig, DirectoryContents, Error, ExecutableProgram, SearchDirectory, SearchJob, TextModel,
 };
 use crate::budget::AnalysisBudget;
+use crate::model::TrialOutcome;
 use crate::reduce::{ReductionKind, ReductionPlan};
 use crate::report::{ShorteningResult, ViolationReport};
 use crate::search::StateStorage;
@@ -34,7 +35,7 @@ impl TextModel {
         let ShortenedSearch { wished, config, storage } = shortened;
         let wished = wished.without_kind(ReductionKind::Choice);
         let wished = wished.with_selection(wished.selection.clone().without("reversible"));
-        let decided = DecidedReductions { wished, left_off: None };
+        let decided = DecidedReductions { wished, trial: TrialOutcome::default() };
         let searched = self.reduced_as(runs, decided, budget);
         let mut config = config.clone();
         config.search.shortest = false;

@@ -374,6 +374,14 @@ fn print_specifications(checker: &mut SchemaChecker, folder: &Folder) {
     assert_eq!((&result["states"], &result["constraints"]), (&json!(1), &json!(["v < 1"])));
 }
 
+/// A model with so many states that reductions are tried.
+const WIDE: &str = "byte x; byte y;
+    process P { state a; init a; trans
+        a -> a { guard x < 200; effect x = x + 1; }, a -> a { guard x == 200; effect x = 0; }; }
+    process Q { state a; init a; trans
+        a -> a { guard y < 150; effect y = y + 1; }, a -> a { guard y == 150; effect y = 0; }; }
+    system async;";
+
 /// Prints searches of a Rust type.
 fn print_rust_types(checker: &mut SchemaChecker, folder: &Folder) {
     let search = |to, dir: &str, most| {
@@ -440,6 +448,9 @@ fn json_output_conforms_to_the_schema_and_covers_it() {
     let hunted =
         checker.assert_prints("check", (&folder, &["check", "deep.dve", "--reduce", "none"]), 1);
     assert_eq!(hunted["hunt"]["strategy"], "dive");
+    folder.write("wide.dve", WIDE);
+    let result = checker.assert_prints("check", (&folder, &["check", "wide.dve"]), 0);
+    assert_eq!(result["tried"][0]["reductions"], json!([]));
     let stopped = ["check", "count.dve", "--max-states", "100"];
     checker.assert_prints("check", (&folder, &stopped), 3);
     checker.assert_prints("searches", (&folder, &["status", "--all"]), 0);

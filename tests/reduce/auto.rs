@@ -9,7 +9,7 @@ use spillway::model::StateSpace;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{NotApplied, ReductionRequest};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::pilot::FirstLevels;
+use spillway::search::pilot::{PilotLevels, PilotSize, PilotStart};
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use spillway::session::{KeyOrder, TextModel};
 use spillway::session::{ReductionSettings, SearchedModel};
@@ -238,7 +238,7 @@ fn the_first_levels_predict_the_saving() {
     let model = model("promela", text);
     let full = Executor::new(&model.interp, ExecutionMode::Jit).into_model();
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
-    let first = FirstLevels::of(&*full, &checks, &control).unwrap();
+    let first = PilotLevels::of(&*full, &checks, &control).unwrap();
     assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
     let states = |plan: ReductionPlan| {
         let check = Check::of_text(&model).reduce(plan).keep_going();
@@ -251,14 +251,14 @@ fn the_first_levels_predict_the_saving() {
     let request = ReductionConfig::from(partial_order_plan(strategy)).resolve(true);
     let (limits, storage) = (SearchLimits::default(), StateStorage::default());
     let reduced = reduced(&model, request, ExecutionMode::Jit, &limits, &storage);
-    let predicted = first.remaining_in(reduced.model(), || 0, &control).unwrap().late;
+    let predicted = first.remaining_in(reduced.model(), None, &control).unwrap().late;
     let measured = states(partial_order_plan(strategy)) / states(ReductionPlan::default());
-    assert!((predicted - measured).abs() < 0.1, "{predicted} foretold, {measured} came");
+    assert!((predicted - measured).abs() < 0.1, "{predicted} predicted, {measured} came");
     // The work of choosing counts too: here a million members for each level.
     let sample_with_work = |of: u64| {
         let work_done = Cell::new(0);
         let count_work = || work_done.replace(work_done.get() + of);
-        first.remaining_in(reduced.model(), count_work, &control).unwrap()
+        first.remaining_in(reduced.model(), Some(&count_work), &control).unwrap()
     };
     let (cheap, expensive) = (sample_with_work(0), sample_with_work(1 << 20));
     assert!(!cheap.is_slow() && expensive.is_slow() && expensive.is_expensive());
@@ -290,14 +290,18 @@ fn a_rising_share_requires_more_levels() {
     }
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
     let remaining =
-        |first: FirstLevels| first.remaining_in(&*executor(&reduced), || 0, &control).unwrap();
-    let few = remaining(FirstLevels::of(&*executor(&full), &checks, &control).unwrap());
+        |levels: PilotLevels| levels.remaining_in(&*executor(&reduced), None, &control).unwrap();
+    let levels = |size| {
+        let full = executor(&full);
+        PilotLevels::within(PilotStart::Initial, size, &*full, &checks, &control).unwrap()
+    };
+    let few = remaining(levels(PilotSize::FIRST));
     assert!(few.late < 0.1 && few.rises, "{few:?}");
-    let more = remaining(FirstLevels::more(&*executor(&full), &checks, &control).unwrap());
+    let more = remaining(levels(PilotSize::LARGEST));
     assert!(more.late > 0.7, "{more:?}");
     // A constant share from level to level requires no more levels.
-    let same = FirstLevels::of(&*executor(&full), &checks, &control).unwrap();
-    assert!(!same.remaining_in(&*executor(&full), || 0, &control).unwrap().rises);
+    let same = levels(PilotSize::FIRST);
+    assert!(!same.remaining_in(&*executor(&full), None, &control).unwrap().rises);
 }
 
 #[test]
@@ -338,6 +342,71 @@ fn a_resumed_search_keeps_the_choice() {
             .memory(memory_beside_tests(512))
             .dir(&dir);
         assert_eq!(other.run().is_err(), is_applied, "{name}");
+    }
+}
+
+/// Two processes that depend on each other up to a point, and then three that count independently.
+fn late() -> TextModel {
+    // No two processes are identical.
+    let begin = |name: &str, of: &str, most: u32| {
+        format!(
+            "process {name} {{ state a; init a; trans
+            a -> a {{ guard {of} < 120; effect {of} = {of} + 1, last = (x + y) % {most}; }}; }}"
+        )
+    };
+    let count = |name: &str, most: u32| {
+        format!(
+            "process {name} {{ byte n; state a; init a; trans
+            a -> a {{ guard x == 120 and y == 120; effect n = (n + 1) % {most}; }}; }}"
+        )
+    };
+    let all =
+        [begin("P", "x", 7), begin("Q", "y", 5), count("R", 39), count("S", 40), count("T", 41)];
+    model("dve", &format!("byte x; byte y; byte last; {} system async;", all.concat()))
+}
+
+#[test]
+fn deep_states_decide_if_the_first_levels_are_start_up() {
+    let model = late();
+    let chosen = decided(&model, ExecutionMode::Jit, &StateStorage::default());
+    assert_eq!(chosen, Ok("partial order conditional".into()));
+    let check = || Check::of_text(&model).memory(memory_beside_tests(512));
+    let full = check().reduce(ReductionConfig::none()).run().unwrap();
+    let reduced = check().reduce(auto_steps()).run().unwrap();
+    assert_eq!(full.verdict(), reduced.verdict());
+    assert!(2 * reduced.states() < full.states(), "{reduced:#}");
+}
+
+/// The lines of a report about the combinations that were tried.
+fn tried_lines(result: &impl std::fmt::Display) -> Vec<String> {
+    let text = format!("{result:#}");
+    let lines = text.lines().skip_while(|line| !line.starts_with("  tried"));
+    lines
+        .take_while(|line| line.starts_with("  tried") || line.starts_with("      "))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_choice_depends_neither_on_threads_nor_on_an_interruption() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, model) in [("forked", forked()), ("tight", tight()), ("late", late())] {
+        let check = |threads| {
+            let check = Check::of_text(&model).reduce(auto_steps()).threads(threads);
+            check.memory(memory_beside_tests(512))
+        };
+        let [one, two] = [1, 2].map(|threads| check(threads).run().unwrap());
+        let expected = tried_lines(&one);
+        assert!(expected.iter().any(|line| line.contains("chosen")), "{name}: {one:#}");
+        assert_eq!(tried_lines(&two), expected, "{name}");
+        assert_eq!(one.outcome(), two.outcome(), "{name}");
+        let dir = folder.path().join(name);
+        let stopped = check(2).dir(&dir).max_states(50).run().unwrap();
+        assert_eq!(tried_lines(&stopped), expected, "{name}");
+        drop(stopped);
+        let resumed = check(1).dir(&dir).run().unwrap();
+        assert_eq!(tried_lines(&resumed), expected, "{name}");
+        assert_eq!(resumed.outcome(), one.outcome(), "{name}");
     }
 }
 

@@ -120,7 +120,7 @@ pub use not_applied::{NotApplied, Remedy};
 pub use postponing::{ObligationSink, PostponingStateSpace};
 pub use preserved::{PreservedProperties, PropertyClass};
 pub use property::{Property, PropertyExpectation};
-pub use reduction::{ReductionRefusal, ReductionSummary};
+pub use reduction::{ReductionRefusal, ReductionSummary, TrialOutcome, TriedCombination};
 pub use search_limits::SearchLimits;
 pub use search_outcome::{HuntedViolation, SearchOutcome, SearchVerdict};
 pub use simulation::{

@@ -30,3 +30,36 @@ pub struct ReductionRefusal {
     /// The reason.
     pub reason: NotApplied,
 }
+
+/// The decision of a trial of reductions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialOutcome {
+    /// The reduction that is not used, since it does not pay.
+    pub left_off: Option<ReductionRefusal>,
+    /// The combinations that were compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<TriedCombination>,
+}
+
+impl From<Option<ReductionRefusal>> for TrialOutcome {
+    fn from(left_off: Option<ReductionRefusal>) -> TrialOutcome {
+        TrialOutcome { left_off, tried: Vec::new() }
+    }
+}
+
+/// A combination of reductions that a trial compared with others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TriedCombination {
+    /// The reductions that are used in addition to those that are used without a trial. Empty if there are none.
+    pub reductions: Vec<String>,
+    /// The share of states that remains of each sample.
+    pub samples: Vec<f64>,
+    /// The predicted share of states that remains.
+    pub states: f64,
+    /// The predicted work, relative to the search without these reductions.
+    pub work: f64,
+    /// The number of all states, if the trial explored all.
+    pub complete: Option<u64>,
+    /// Whether the search uses it.
+    pub is_chosen: bool,
+}

@@ -3,7 +3,7 @@
 use super::{NotApplied, PreservedProperties, ReductionRefusal, ReductionSummary};
 use spillway_ir::Layout;
 use spillway_ir::layout::CellId;
-use spillway_model::{Counters, StateSpace};
+use spillway_model::{Counters, StateSpace, TrialOutcome};
 use std::collections::BTreeSet;
 
 /// A reduction that is ready to be used for one program.
@@ -95,7 +95,7 @@ pub enum ReductionKind {
 pub struct ReductionStack<'m> {
     members: Vec<Box<dyn Reduction<'m> + 'm>>,
     refused: Vec<ReductionRefusal>,
-    left_off: Option<ReductionRefusal>,
+    trial: TrialOutcome,
 }
 
 /// Returns the conflict of two reductions, according to the table.
@@ -179,7 +179,7 @@ impl<'m> ReductionStack<'m> {
 
     /// Returns the refusal of a table entry, if it is known.
     pub fn refusal(&self, name: &str) -> Option<&ReductionRefusal> {
-        let mut all = self.refused.iter().chain(&self.left_off);
+        let mut all = self.refused.iter().chain(&self.trial.left_off);
         all.find(|it| it.reductions.iter().any(|it| it == name))
     }
 
@@ -215,18 +215,23 @@ impl<'m> ReductionStack<'m> {
         &self.refused
     }
 
-    /// Returns the stack with a reduction that was not requested and would not pay.
-    pub fn with_unprofitable(self, left_off: Option<ReductionRefusal>) -> ReductionStack<'m> {
-        ReductionStack { left_off, ..self }
+    /// Returns the stack with the outcome of the trial that decided it.
+    pub fn with_trial(self, trial: TrialOutcome) -> ReductionStack<'m> {
+        ReductionStack { trial, ..self }
+    }
+
+    /// Returns the outcome of the trial that decided it.
+    pub fn trial(&self) -> &TrialOutcome {
+        &self.trial
     }
 
     /// Returns the reduction that would not pay.
     pub fn unprofitable(&self) -> Option<&ReductionRefusal> {
-        self.left_off.as_ref()
+        self.trial.left_off.as_ref()
     }
 
     /// Returns all reductions that are not used, requested or not.
     pub fn unused_reductions(&self) -> Vec<ReductionRefusal> {
-        self.refused.iter().chain(&self.left_off).cloned().collect()
+        self.refused.iter().chain(&self.trial.left_off).cloned().collect()
     }
 }

@@ -1,37 +1,63 @@
-//! The prediction of the saving by partial order, from the first states.
+//! The prediction of the saving by a reduction, from samples of the states.
 //!
-//! A pilot search explores the first levels of the whole space and of the reduced one in memory, and compares their
-//! states. At the start the spaces differ little, since transitions that are postponed there follow soon. So the
-//! prediction uses the last levels, those with the later half of the states. It is close to the saving of a whole
-//! search (`docs/reductions.md`). A pilot search ends early if its result is clear. It does not start if nothing is
-//! postponed.
+//! A pilot search explores levels of the whole space and of the reduced one in memory, and compares their states. It
+//! starts in the initial states, or in [states of all depths](deep). At the start the spaces differ little, since
+//! transitions that are postponed there follow soon. So the prediction uses the last levels, those with the later half
+//! of the states. It is close to the saving of a whole search (`docs/reductions.md`). A pilot search ends early if its
+//! result is clear. It does not start if nothing is postponed.
 //!
-//! The result does not depend on time, chance, threads or the order of keys: the same model gets the same result.
+//! A reduced space from the initial states is explored further, with the work that the whole space took. If that
+//! completes it, its size is known.
+//!
+//! The result does not depend on time, threads or the order of keys: the same model gets the same result. The only
+//! random numbers have a fixed seed.
 
 mod chains;
+mod deep;
 mod walk;
+mod work;
 
 pub use chains::{ChainPrediction, ChainTrial};
+pub use work::WalkCounters;
 
 use super::{CheckSelection, SearchControl};
 use crate::model_failure;
+use deep::deep_states;
 use spill::Result;
 use spillway_model::{Capabilities, Counters, ObligationSink, StateSpace, SuccessorSink};
-use walk::{PilotWalk, WalkedLevels};
+use walk::{PilotWalk, WalkStart, WalkedLevels};
 
 /// The limits of the pilot search of the whole space.
-struct PilotSize {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PilotSize {
     /// The number of states, if they are not too wide.
     states: usize,
     /// Their bytes.
     bytes: usize,
 }
 
-/// The limits of the first pilot search.
-const FEW: PilotSize = PilotSize { states: 10_000, bytes: 4 << 20 };
+impl PilotSize {
+    /// The limits of the first pilot search.
+    pub const FIRST: PilotSize = PilotSize { states: 10_000, bytes: 4 << 20 };
 
-/// The limits if the share of remaining states rises from level to level.
-const MORE: PilotSize = PilotSize { states: 40_000, bytes: 16 << 20 };
+    /// The limits of the largest pilot search.
+    pub const LARGEST: PilotSize = PilotSize { states: 40_000, bytes: 16 << 20 };
+
+    /// Returns twice the size, unless it is the largest.
+    pub fn doubled(self) -> Option<PilotSize> {
+        let PilotSize { states, bytes } = self;
+        (self != PilotSize::LARGEST).then_some(PilotSize { states: 2 * states, bytes: 2 * bytes })
+    }
+}
+
+/// The states in which a pilot search starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PilotStart {
+    /// The initial states.
+    Initial,
+    /// States of all depths.
+    Deep,
+}
 
 /// The factor between the shares of two levels from which the share counts as rising: the transitions postponed at the
 /// start may be all that can be postponed.
@@ -68,83 +94,84 @@ pub const LITTLE: f64 = 0.1;
 /// The number of transitions per state up to which most states have a single one.
 const NARROW: f64 = 1.25;
 
-/// The cost of a transition, in visits of a member of a set: about 150 ns and 25 ns.
-const TRANSITION: f64 = 6.0;
+/// The number of members of sets that a model visited so far to choose transitions. `None` if it takes all.
+pub type ChoiceWork<'w> = Option<&'w dyn Fn() -> u64>;
 
-/// The first levels of a state space.
-pub struct FirstLevels {
+/// Levels of a state space: the first ones, or those after states of all depths.
+pub struct PilotLevels {
     width: usize,
+    /// The states of the first level, if they are not the initial ones.
+    starts: Option<Vec<u8>>,
     /// The states, in order of discovery.
     states: Vec<u8>,
-    /// The number of states up to the end of each level.
-    ends: Vec<usize>,
-    /// The number of transitions to these states.
-    transitions: Vec<u64>,
-    /// Whether these are the levels of the larger pilot search.
-    are_more: bool,
+    /// The counters up to the end of each level.
+    ends: Vec<WalkCounters>,
+    size: PilotSize,
     /// Whether there are no other states.
     pub is_all: bool,
     /// Whether a checked property is violated in one of the states.
     pub is_violated: bool,
 }
 
-impl FirstLevels {
+impl PilotLevels {
     /// Explores the first levels of a model for some checks. Returns an error if the model fails. The result is
     /// meaningless after a stop.
     pub fn of(
         model: &dyn StateSpace,
         checks: &CheckSelection,
         control: &SearchControl,
-    ) -> Result<FirstLevels> {
-        FirstLevels::up_to(FEW, model, checks, control)
+    ) -> Result<PilotLevels> {
+        PilotLevels::within(PilotStart::Initial, PilotSize::FIRST, model, checks, control)
     }
 
-    /// Explores more levels.
-    pub fn more(
-        model: &dyn StateSpace,
-        checks: &CheckSelection,
-        control: &SearchControl,
-    ) -> Result<FirstLevels> {
-        let more = FirstLevels::up_to(MORE, model, checks, control)?;
-        Ok(FirstLevels { are_more: true, ..more })
-    }
-
-    fn up_to(
+    /// Explores levels within some limits.
+    pub fn within(
+        start: PilotStart,
         size: PilotSize,
         model: &dyn StateSpace,
         checks: &CheckSelection,
         control: &SearchControl,
-    ) -> Result<FirstLevels> {
+    ) -> Result<PilotLevels> {
+        let starts = match start {
+            PilotStart::Initial => None,
+            PilotStart::Deep => Some(deep_states(model, control)?),
+        };
         let width = model.width();
         let wanted = size.states.min(size.bytes / width).max(1);
-        let mut walk = PilotWalk::new(model, BEYOND * wanted, control);
+        let start = WalkStart { model, states: starts.as_deref(), looked: None };
+        let mut walk = PilotWalk::new(start, BEYOND * wanted, control);
         while walk.states() < wanted && walk.next_level()? {}
         let is_violated = checks.any_selected(model, walk.findings());
         let is_all = walk.is_at_end();
-        let WalkedLevels { states, ends, transitions } = walk.into_levels();
-        Ok(FirstLevels { width, states, ends, transitions, are_more: false, is_all, is_violated })
+        let WalkedLevels { states, ends } = walk.into_levels();
+        Ok(PilotLevels { width, starts, states, ends, size, is_all, is_violated })
     }
 
     /// Returns the number of their states.
     pub fn states(&self) -> usize {
+        self.counters().states
+    }
+
+    /// Returns their counters.
+    pub fn counters(&self) -> WalkCounters {
         self.ends.last().copied().unwrap_or_default()
     }
 
-    /// Returns at most `most` states, spread over the levels with the later half of the states.
-    pub fn late_sample(&self, most: usize) -> Vec<u8> {
-        let states = &self.states[..self.states() * self.width];
-        spread_sample(&states[self.before_late() * self.width..], self.width, most)
+    /// Returns the work for each state of the levels with the later half of the states.
+    pub fn late_work(&self) -> f64 {
+        let late = self.counters().since(self.early());
+        late.work() / late.states.max(1) as f64
     }
 
-    /// Returns the number of states before the levels with the later half of them.
-    fn before_late(&self) -> usize {
+    /// Returns the counters before the levels with the later half of the states.
+    fn early(&self) -> WalkCounters {
         let all = self.states();
-        self.ends.iter().copied().rfind(|&end| 2 * end < all).unwrap_or_default()
+        self.ends.iter().copied().rfind(|end| 2 * end.states < all).unwrap_or_default()
     }
 
     /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
     pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
-        let (all, late) = (self.states(), self.before_late());
+        let (all, late) = (self.states(), self.early().states);
         let states = self.states[late * self.width..].chunks_exact(self.width).take(all - late);
         states.filter(|state| is_such(state)).count() as f64 / (all - late).max(1) as f64
     }
@@ -175,80 +202,105 @@ impl FirstLevels {
 
     /// Returns whether most states of the last levels have a single transition.
     pub fn are_narrow(&self) -> bool {
-        let half = self.ends.iter().position(|&end| 2 * end >= self.states()).unwrap_or_default();
-        let transitions = |at: usize| self.transitions.get(at).copied().unwrap_or_default();
-        let late = transitions(self.ends.len().saturating_sub(1)) - transitions(half);
-        let states = self.states() - self.ends.get(half).copied().unwrap_or_default();
-        states > 0 && late as f64 <= NARROW * states as f64
+        let half = self.ends.iter().find(|end| 2 * end.states >= self.states());
+        let late = self.counters().since(half.copied().unwrap_or_default());
+        late.states > 0 && late.transitions as f64 <= NARROW * late.states as f64
     }
 
-    /// Returns the share of states that remains in a reduced model. `looked` returns the number of members of sets
-    /// visited to choose transitions. Returns an error if the model fails. The result is meaningless after a stop.
+    /// Returns the share of states that remains in a reduced model. Returns an error if the model fails. The result is
+    /// meaningless after a stop.
     pub fn remaining_in(
         &self,
         reduced: &dyn StateSpace,
-        looked: impl Fn() -> u64,
+        looked: ChoiceWork<'_>,
         control: &SearchControl,
     ) -> Result<RemainingShare> {
         Ok(self.compare(reduced, looked, control)?.remaining)
     }
 
-    /// Explores the first levels of a reduced model, and compares them with these. See
+    /// Explores the same levels of a reduced model, and compares them with these. See
     /// [`remaining_in`](Self::remaining_in).
     pub fn compare(
         &self,
         reduced: &dyn StateSpace,
-        looked: impl Fn() -> u64,
+        looked: ChoiceWork<'_>,
         control: &SearchControl,
     ) -> Result<ReducedLevels> {
-        let before = looked();
-        let mut walk = PilotWalk::new(reduced, BEYOND * self.states(), control);
+        let start = WalkStart { model: reduced, states: self.starts.as_deref(), looked };
+        let mut walk = PilotWalk::new(start, BEYOND * self.states(), control);
         let mut hopeless = HOPELESS.into_iter().peekable();
-        let mut walked = Vec::new();
-        for &states in &self.ends {
+        let (mut walked, mut is_hopeless) = (Vec::new(), false);
+        for end in &self.ends {
             walk.next_level()?;
-            let (states_left, transitions) = (walk.states(), walk.transitions());
-            walked.push(WalkStats { states: states_left, transitions, looked: looked() - before });
-            let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| states >= *after)
+            walked.push(walk.counters());
+            let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| end.states >= *after)
             else {
                 continue;
             };
             let left = self.remaining_share(&walked);
             let is_clear = after == HOPELESS[0].0
                 && left.late.max(left.all) <= CLEAR
-                && !(left.rises || self.are_more);
+                && !left.rises
+                && self.size == PilotSize::FIRST;
             let is_dear = after == HOPELESS[1].0 && left.is_expensive();
-            let is_hopeless = left.late.min(left.all) >= share || is_dear;
+            is_hopeless = left.late.min(left.all) >= share || is_dear;
             if is_clear && left.work <= 1.0 || is_hopeless {
                 break;
             }
             hopeless.next();
         }
         let remaining = self.remaining_share(&walked);
-        let early = walked.iter().map(|it| it.states).rfind(|&it| 2 * it < walk.states());
-        let early = early.unwrap_or_default();
+        if self.starts.is_none() && !is_hopeless {
+            self.race(&mut walk)?;
+        }
+        let complete = self.complete(&walk);
+        let early = walk.early_states();
         let width = reduced.width();
-        let WalkedLevels { mut states, ends, .. } = walk.into_levels();
-        states.truncate(ends.last().copied().unwrap_or_default() * width);
-        Ok(ReducedLevels { remaining, width, states, early })
+        let WalkedLevels { mut states, ends } = walk.into_levels();
+        states.truncate(ends.last().map_or(0, |end| end.states) * width);
+        Ok(ReducedLevels { remaining, complete, width, states, early })
+    }
+
+    /// Explores a reduced model from the initial states with the work of these levels. Returns its counters if that
+    /// completes it. The result is meaningless after a stop.
+    pub fn completes(
+        &self,
+        reduced: &dyn StateSpace,
+        looked: ChoiceWork<'_>,
+        control: &SearchControl,
+    ) -> Result<Option<WalkCounters>> {
+        let start = WalkStart { model: reduced, states: None, looked };
+        let mut walk = PilotWalk::new(start, BEYOND * self.states(), control);
+        self.race(&mut walk)?;
+        Ok(self.complete(&walk))
+    }
+
+    /// Continues a search up to its end, or up to the work of these levels.
+    fn race(&self, walk: &mut PilotWalk<'_>) -> Result<()> {
+        let most = self.counters().work();
+        while walk.counters().work() < most && walk.next_level()? {}
+        Ok(())
+    }
+
+    /// Returns the counters of a search from the initial states, if it is at its end.
+    fn complete(&self, walk: &PilotWalk<'_>) -> Option<WalkCounters> {
+        (self.starts.is_none() && walk.is_at_end()).then(|| walk.counters())
     }
 
     /// Returns the remaining share up to the last level of `walked`.
-    fn remaining_share(&self, walked: &[WalkStats]) -> RemainingShare {
-        let last = walked.len() - 1;
-        let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
+    fn remaining_share(&self, walked: &[WalkCounters]) -> RemainingShare {
+        // A search that was stopped may have no level.
+        let Some(last) = walked.len().checked_sub(1) else { return RemainingShare::ALL };
+        let half = self.ends.iter().position(|end| 2 * end.states >= self.ends[last].states);
         let half = half.filter(|&half| half < last);
-        let whole = |at: usize| WalkStats {
-            states: self.ends[at],
-            transitions: self.transitions[at],
-            looked: 0,
-        };
-        let begin = half.map_or([WalkStats::default(); 2], |half| [walked[half], whole(half)]);
+        let begin =
+            half.map_or([WalkCounters::default(); 2], |half| [walked[half], self.ends[half]]);
         let [late, all] = [begin, Default::default()]
-            .map(|[left, of]: [WalkStats; 2]| [walked[last].since(left), whole(last).since(of)]);
-        let share = |[left, of]: [WalkStats; 2]| left.states as f64 / of.states.max(1) as f64;
+            .map(|[left, of]| [walked[last].since(left), self.ends[last].since(of)]);
+        let share = |[left, of]: [WalkCounters; 2]| left.states as f64 / of.states.max(1) as f64;
         let work = late[0].work() / late[1].work().max(1.0);
-        let level = |at: usize| [walked[at].since(walked[at - 1]), whole(at).since(whole(at - 1))];
+        let level =
+            |at: usize| [walked[at].since(walked[at - 1]), self.ends[at].since(self.ends[at - 1])];
         let rises = last > 1 && share(level(last)) > RISING * share(level(last - 1));
         RemainingShare { late: share(late), all: share(all), work, rises }
     }
@@ -268,6 +320,9 @@ pub struct RemainingShare {
 }
 
 impl RemainingShare {
+    /// Nothing is saved.
+    const ALL: RemainingShare = RemainingShare { late: 1.0, all: 1.0, work: 1.0, rises: false };
+
     /// Returns whether choosing takes much longer than it saves, unless it saves nearly all.
     pub fn is_expensive(self) -> bool {
         self.work > DEAR && self.late > LITTLE
@@ -279,10 +334,12 @@ impl RemainingShare {
     }
 }
 
-/// The first levels of a reduced model.
+/// Levels of a reduced model.
 pub struct ReducedLevels {
     /// The share of states that remains.
     pub remaining: RemainingShare,
+    /// The counters of the whole reduced space, if it was explored.
+    pub complete: Option<WalkCounters>,
     width: usize,
     /// The states, in order of discovery.
     states: Vec<u8>,
@@ -320,28 +377,4 @@ fn expand_all(model: &dyn StateSpace, states: &[u8]) -> Result<Counters> {
         }
     });
     Ok(found.map_err(model_failure)?.counters)
-}
-
-/// The counters of a pilot search.
-#[derive(Clone, Copy, Debug, Default)]
-struct WalkStats {
-    states: usize,
-    transitions: u64,
-    /// The number of members of sets visited to choose transitions.
-    looked: u64,
-}
-
-impl WalkStats {
-    fn since(self, before: WalkStats) -> WalkStats {
-        WalkStats {
-            states: self.states - before.states,
-            transitions: self.transitions - before.transitions,
-            looked: self.looked - before.looked,
-        }
-    }
-
-    /// Returns the work, in visited members.
-    fn work(self) -> f64 {
-        TRANSITION * self.transitions as f64 + self.looked as f64
-    }
 }

@@ -4,18 +4,13 @@
 //! prediction takes a sample of the states that the same reduction without chains stores. It counts the states that
 //! chains would not store, and the work of both models on the sample.
 
-use super::{ReducedLevels, TRANSITION, expand_all};
+use super::{ReducedLevels, WalkCounters, expand_all};
 use crate::SearchControl;
 use spill::Result;
 use spillway_model::StateSpace;
 
 /// The size of the sample in states.
 const SAMPLE: usize = 1024;
-
-/// The cost of storing a state, and of one choice of transitions that is found in the cache, in visits of a member of
-/// a set. Measured: 150 ns and 100 ns.
-const STORED: f64 = 6.0;
-const CHOICE: f64 = 4.0;
 
 /// A reduction without chains and the same one with chains.
 pub struct ChainTrial<'t> {
@@ -52,13 +47,23 @@ impl ChainTrial<'_> {
         let stored = kept.len() / width;
         let plain = expand_all(self.plain, &sample)?;
         let chained = expand_all(self.chained, &kept)?;
-        let before = TRANSITION * plain.transitions as f64 + (STORED + CHOICE) * states as f64;
-        // The end of each chain is the first state in which the choice shows that it is stored.
-        let steps = (chained.transitions + chained.skipped) as f64;
-        let after = (TRANSITION + CHOICE) * steps + STORED * stored as f64;
+        let before = WalkCounters {
+            states,
+            transitions: plain.transitions,
+            choices: states as u64,
+            ..WalkCounters::default()
+        };
+        let after = WalkCounters {
+            states: stored,
+            transitions: chained.transitions,
+            skipped: chained.skipped,
+            // The end of each chain is the first state in which the choice shows that it is stored.
+            choices: chained.transitions + chained.skipped,
+            looked: 0,
+        };
         Ok(ChainPrediction {
             stored: stored as f64 / states.max(1) as f64,
-            work: after / before.max(1.0),
+            work: after.work() / before.work().max(1.0),
         })
     }
 }

@@ -1,10 +1,12 @@
 //! A breadth-first search of the first levels of a state space, in memory.
 
+use super::work::WalkCounters;
 use crate::SearchControl;
 use crate::{model_failure, store_dominance};
 use spill::{Dominance, Result};
 use spillway_model::{
-    ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace, SuccessorSink,
+    Counters, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace,
+    SuccessorSink,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,21 +21,30 @@ const BATCH: usize = 256 << 10;
 pub(super) struct WalkedLevels {
     /// All their states.
     pub states: Vec<u8>,
-    /// The number of states up to the end of each level.
-    pub ends: Vec<usize>,
-    /// The number of transitions to these states.
-    pub transitions: Vec<u64>,
+    /// The counters up to the end of each level.
+    pub ends: Vec<WalkCounters>,
+}
+
+/// The start of a pilot search, and its cost.
+#[derive(Clone, Copy)]
+pub(super) struct WalkStart<'m> {
+    pub model: &'m dyn StateSpace,
+    /// The states of the first level. `None`: the initial states.
+    pub states: Option<&'m [u8]>,
+    /// Returns the number of members of sets visited so far to choose transitions. `None` if the model takes all.
+    pub looked: Option<&'m dyn Fn() -> u64>,
 }
 
 /// A pilot search, level by level, which re-expands states as the external search does.
 pub(super) struct PilotWalk<'m> {
-    model: &'m dyn StateSpace,
+    start: WalkStart<'m>,
     met: PilotStates,
-    /// The number of states up to the end of each level.
-    ends: Vec<usize>,
-    /// The number of transitions to these states.
-    transitions: Vec<u64>,
-    counted: u64,
+    /// The counters up to the end of each level.
+    ends: Vec<WalkCounters>,
+    counted: Counters,
+    /// The number of expanded states.
+    expanded: usize,
+    looked_before: u64,
     /// States to re-expand.
     carried: Vec<usize>,
     findings: Findings,
@@ -51,17 +62,14 @@ enum PilotPass<'m> {
 
 impl<'m> PilotWalk<'m> {
     /// Creates a search. It ends with the last level that fits `most` states, or if the control stops it.
-    pub fn new(
-        model: &'m dyn StateSpace,
-        most: usize,
-        control: &'m SearchControl,
-    ) -> PilotWalk<'m> {
+    pub fn new(start: WalkStart<'m>, most: usize, control: &'m SearchControl) -> PilotWalk<'m> {
         PilotWalk {
-            model,
-            met: PilotStates::new(model.width(), most),
+            start,
+            met: PilotStates::new(start.model.width(), most),
             ends: Vec::new(),
-            transitions: Vec::new(),
-            counted: 0,
+            counted: Counters::default(),
+            expanded: 0,
+            looked_before: start.looked.map_or(0, |looked| looked()),
             carried: Vec::new(),
             findings: Findings::default(),
             at_end: false,
@@ -71,17 +79,24 @@ impl<'m> PilotWalk<'m> {
 
     /// Returns the number of states of the explored levels.
     pub fn states(&self) -> usize {
+        self.counters().states
+    }
+
+    /// Returns the counters of the explored levels.
+    pub fn counters(&self) -> WalkCounters {
         self.ends.last().copied().unwrap_or_default()
+    }
+
+    /// Returns the number of states before the levels with the later half of them.
+    pub fn early_states(&self) -> usize {
+        let all = self.states();
+        let early = self.ends.iter().map(|end| end.states).rfind(|&it| 2 * it < all);
+        early.unwrap_or_default()
     }
 
     /// Returns whether there are no other states.
     pub fn is_at_end(&self) -> bool {
         self.at_end
-    }
-
-    /// Returns the number of transitions to these states.
-    pub fn transitions(&self) -> u64 {
-        self.transitions.last().copied().unwrap_or_default()
     }
 
     /// Returns the findings in these states.
@@ -91,7 +106,7 @@ impl<'m> PilotWalk<'m> {
 
     /// Returns the explored levels.
     pub fn into_levels(self) -> WalkedLevels {
-        WalkedLevels { states: self.met.bytes, ends: self.ends, transitions: self.transitions }
+        WalkedLevels { states: self.met.bytes, ends: self.ends }
     }
 
     /// Explores the next level. Returns false if there is none or if it is too large.
@@ -101,14 +116,16 @@ impl<'m> PilotWalk<'m> {
         }
         let first = match self.ends[..] {
             [] | [_] => 0,
-            [.., before, _] => before,
+            [.., before, _] => before.states,
         };
         let (level, new) = (first..self.states(), self.states());
-        if self.ends.is_empty() {
-            let model = self.model;
-            self.collect(|out| model.initial(out))?;
+        let start = self.start;
+        match start.states {
+            _ if !self.ends.is_empty() => {}
+            None => self.collect(|out| start.model.initial(out))?,
+            Some(states) => self.met.insert_all(states),
         }
-        let model = self.model.capabilities().postponing;
+        let model = start.model.capabilities().postponing;
         let carried = std::mem::take(&mut self.carried);
         let level: Vec<usize> = level.collect();
         for block in level.chunks(BLOCK) {
@@ -120,13 +137,22 @@ impl<'m> PilotWalk<'m> {
         if self.met.is_over || self.control.should_stop() {
             return Ok(false);
         }
-        if let Some(dominance) = self.model.capabilities().dominance {
+        if let Some(dominance) = start.model.capabilities().dominance {
             self.met.keep_undominated(new, &store_dominance(&dominance));
         }
         self.at_end = self.met.count == new && self.carried.is_empty();
         if !self.at_end {
-            self.ends.push(self.met.count);
-            self.transitions.push(self.counted);
+            let Counters { transitions, skipped, .. } = self.counted;
+            // The choice in the last state of a chain shows that it is stored.
+            let ends = if skipped > 0 { transitions } else { 0 };
+            let choices = self.expanded as u64 + skipped + ends;
+            self.ends.push(WalkCounters {
+                states: self.met.count,
+                transitions,
+                skipped,
+                choices: start.looked.map_or(0, |_| choices),
+                looked: start.looked.map_or(0, |looked| looked() - self.looked_before),
+            });
         }
         Ok(!self.at_end)
     }
@@ -137,10 +163,11 @@ impl<'m> PilotWalk<'m> {
         if self.met.is_over || self.control.should_stop() {
             return Ok(());
         }
-        let width = self.model.width();
+        let model = self.start.model;
+        let width = model.width();
+        self.expanded += numbers.len();
         let states: Vec<u8> = numbers.iter().flat_map(|&it| self.met.state(it)).copied().collect();
         let (mut owing, mut owed) = (Vec::new(), Vec::new());
-        let model = self.model;
         self.collect(|out| match taken {
             PilotPass::All => model.expand(&states, out),
             PilotPass::Rest(model) => model.expand_postponed(&states, out),
@@ -175,13 +202,13 @@ impl<'m> PilotWalk<'m> {
                 false => ControlFlow::Continue(()),
             }
         };
-        let (width, mut buffer) = (self.model.width(), Vec::new());
+        let (width, mut buffer) = (self.start.model.width(), Vec::new());
         let limit = BATCH.max(width);
         let collected = SuccessorSink::collect_in_batches(width, &mut buffer, limit, meet, run);
         match collected {
             Ok(ExpansionOutcome { findings, counters, .. }) => {
                 self.findings.merge(findings);
-                self.counted += counters.transitions;
+                self.counted += counters;
             }
             Err(_) if self.met.is_over => return Ok(()),
             Err(error) => return Err(model_failure(error)),

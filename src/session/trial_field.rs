@@ -1,0 +1,160 @@
+//! The combinations that a trial compares, with their predicted sizes, and the outcome.
+
+use super::ExecutableProgram;
+use super::trial_contender::{Combination, Contender, ContenderKind, TrialForm};
+use super::trial_decision::{PredictedSize, best};
+use crate::model::{TrialOutcome, TriedCombination};
+use crate::reduce::partial_order::PartialOrderMethod;
+use crate::reduce::{NotApplied, ReductionKind, ReductionPlan, ReductionStack};
+use crate::search::pilot::WalkCounters;
+
+/// The share of states from which further provisos are tried.
+const SMALL: f64 = 0.1;
+
+/// The share of states up to which the report says that partial order is too slow, not that it saves too little.
+const LEFT_MAX: f64 = 0.5;
+
+/// The reductions that a trial chose.
+pub(super) struct ChosenReductions<'m> {
+    pub runs: ExecutableProgram<'m>,
+    pub stack: ReductionStack<'m>,
+    pub plan: ReductionPlan,
+    pub trial: TrialOutcome,
+}
+
+impl<'m> ChosenReductions<'m> {
+    /// Returns the reductions that need no trial. Others are not tried, for some reason.
+    pub fn untried(whole: Combination<'m>, reason: NotApplied) -> ChosenReductions<'m> {
+        let left_off = PartialOrderMethod::DEFAULT.refusal(reason);
+        ChosenReductions::new(whole, Some(left_off).into())
+    }
+
+    fn new(
+        Combination { runs, stack, plan, .. }: Combination<'m>,
+        trial: TrialOutcome,
+    ) -> ChosenReductions<'m> {
+        ChosenReductions { runs, stack, plan, trial }
+    }
+}
+
+/// The combinations of a trial.
+pub(super) struct TrialField<'m> {
+    /// The forms of the program. The first one has no further reductions.
+    pub forms: Vec<TrialForm<'m>>,
+    /// Why partial order is not tried, if it is not.
+    pub without_order: Option<NotApplied>,
+    pub contenders: Vec<Contender<'m>>,
+    /// The predicted sizes: of the forms, then of the members of the contenders.
+    pub sizes: Vec<PredictedSize>,
+}
+
+impl<'m> TrialField<'m> {
+    /// Creates a field with one form.
+    pub fn new(base: TrialForm<'m>) -> TrialField<'m> {
+        TrialField {
+            forms: vec![base],
+            without_order: None,
+            contenders: Vec::new(),
+            sizes: Vec::new(),
+        }
+    }
+
+    /// Returns the counters of the first levels without further reductions.
+    pub fn whole_counters(&self) -> WalkCounters {
+        self.forms[0].samples.first().map(|it| it.counters()).unwrap_or_default()
+    }
+
+    /// Returns whether a combination for a form is at one of some positions.
+    pub fn is_wanted(&self, form: usize, positions: &[usize]) -> bool {
+        positions.contains(&form)
+            || self
+                .positions()
+                .any(|(at, range)| at == form && positions.iter().any(|it| range.contains(it)))
+    }
+
+    /// Returns for each contender the position of its form, and the positions of its members.
+    pub fn positions(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+        let begin = self.forms.len();
+        self.contenders.iter().scan(begin, |begin, contender| {
+            let range = *begin..*begin + contender.members.len();
+            *begin = range.end;
+            Some((contender.form, range))
+        })
+    }
+
+    /// Returns whether another member made a contender needless: if chains leave few states, the proviso of levels
+    /// hardly leaves fewer.
+    pub fn is_needless(&self, contender: &Contender<'m>) -> bool {
+        let whole = self.whole_counters();
+        let is_small = |it: &PredictedSize| it.predicted(whole).states <= SMALL;
+        let mut members = self.sizes.iter().skip(self.forms.len());
+        matches!(contender.kind, ContenderKind::Order(_)) && members.any(is_small)
+    }
+
+    /// Returns the predicted work of exploring samples of twice the size for the combinations at some positions.
+    pub fn work_to_repeat(&self, positions: &[usize]) -> f64 {
+        let whole = self.whole_counters();
+        let share: f64 = positions.iter().map(|&at| self.sizes[at].predicted(whole).work).sum();
+        let samples = self.forms[0].samples.len() as f64;
+        2.0 * samples * whole.work() * (1.0 + share)
+    }
+
+    /// Chooses the best combination.
+    pub fn into_chosen(self) -> ChosenReductions<'m> {
+        let whole = self.whole_counters();
+        let chosen = best(&self.sizes, whole);
+        let tried = self.combinations().zip(&self.sizes).enumerate().map(|(at, (it, size))| {
+            let predicted = size.predicted(whole);
+            TriedCombination {
+                reductions: it.names.clone(),
+                samples: size.samples.iter().map(|it| it.states).collect(),
+                states: predicted.states,
+                work: predicted.work,
+                complete: size.complete.map(|it| it.states as u64),
+                is_chosen: at == chosen,
+            }
+        });
+        let tried: Vec<TriedCombination> = tried.collect();
+        let left_off = self.reason_without_order(chosen);
+        let left_off = left_off.map(|reason| PartialOrderMethod::DEFAULT.refusal(reason));
+        let trial = TrialOutcome { left_off, tried };
+        let forms = self.forms.into_iter().map(|it| it.whole);
+        let members = self.contenders.into_iter().flat_map(|it| it.members);
+        let mut all = forms.chain(members);
+        let chosen = all.nth(chosen).unwrap_or_else(|| unreachable!("a position of a size"));
+        ChosenReductions::new(chosen, trial)
+    }
+
+    fn combinations(&self) -> impl Iterator<Item = &Combination<'m>> {
+        let members = self.contenders.iter().flat_map(|it| &it.members);
+        self.forms.iter().map(|it| &it.whole).chain(members)
+    }
+
+    /// Returns why the chosen combination has no partial order, if it has none.
+    fn reason_without_order(&self, chosen: usize) -> Option<NotApplied> {
+        let combination = self.combinations().nth(chosen)?;
+        if !combination.stack.names(&[ReductionKind::Choice]).is_empty() {
+            return None;
+        }
+        if let Some(reason) = &self.without_order {
+            return Some(reason.clone());
+        }
+        let whole = self.whole_counters();
+        let of_order = self.contenders.iter().zip(self.positions());
+        let of_order = of_order.filter(|(it, _)| it.chooses());
+        let sizes = of_order.flat_map(|(_, (_, range))| &self.sizes[range]);
+        let left = sizes.map(|it| it.predicted(whole).states).fold(1.0, f64::min);
+        Some(match left <= LEFT_MAX {
+            true => NotApplied::Slow,
+            false => NotApplied::SavesLittle(percent(left)),
+        })
+    }
+}
+
+/// Formats the saving, given the remaining share.
+fn percent(left: f64) -> String {
+    match (1.0 - left) * 100.0 {
+        saved if saved < 1.0 => "less than 1 %".into(),
+        saved => format!("{saved:.0} %"),
+    }
+}
