@@ -346,7 +346,7 @@ fn a_resumed_search_keeps_the_choice() {
 }
 
 /// Two processes that depend on each other up to a point, and then three that count independently.
-fn late() -> TextModel {
+fn later_independent_processes() -> TextModel {
     // No two processes are identical.
     let begin = |name: &str, of: &str, most: u32| {
         format!(
@@ -367,12 +367,12 @@ fn late() -> TextModel {
 
 #[test]
 fn deep_states_decide_if_the_first_levels_are_start_up() {
-    let model = late();
-    let chosen = decided(&model, ExecutionMode::Jit, &StateStorage::default());
+    let model = later_independent_processes();
+    let chosen = automatic_choice(&model, ExecutionMode::Jit, &StateStorage::default());
     assert_eq!(chosen, Ok("partial order conditional".into()));
     let check = || Check::of_text(&model).memory(memory_beside_tests(512));
     let full = check().reduce(ReductionConfig::none()).run().unwrap();
-    let reduced = check().reduce(auto_steps()).run().unwrap();
+    let reduced = check().reduce(auto_without_rewritings()).run().unwrap();
     assert_eq!(full.verdict(), reduced.verdict());
     assert!(2 * reduced.states() < full.states(), "{reduced:#}");
 }
@@ -390,9 +390,9 @@ fn tried_lines(result: &impl std::fmt::Display) -> Vec<String> {
 #[test]
 fn the_choice_depends_neither_on_threads_nor_on_an_interruption() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, model) in [("forked", forked()), ("tight", tight()), ("late", late())] {
+    for (name, model) in [("forked", branching_counters()), ("tight", dependent_processes()), ("late", later_independent_processes())] {
         let check = |threads| {
-            let check = Check::of_text(&model).reduce(auto_steps()).threads(threads);
+            let check = Check::of_text(&model).reduce(auto_without_rewritings()).threads(threads);
             check.memory(memory_beside_tests(512))
         };
         let [one, two] = [1, 2].map(|threads| check(threads).run().unwrap());
