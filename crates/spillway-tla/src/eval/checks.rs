@@ -35,7 +35,7 @@ pub enum FailedCheck {
 
 impl Evaluator<'_> {
     /// Forgets what a failed evaluation left behind.
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.stack.clear();
         self.depth = 0;
         self.is_primed = false;

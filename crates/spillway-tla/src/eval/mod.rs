@@ -11,6 +11,7 @@
 //! | `actions`, `assignments` | initial states and successors |
 //! | `named_actions` | the actions that steps are named by |
 //! | `checks` | states, successors and checks: the interface |
+//! | `distance` | the distance of a state to a violation |
 //! | `state_memo` | values that are kept while the variables that they depend on are the same |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
@@ -29,6 +30,7 @@ mod calls;
 mod checks;
 mod collections;
 mod compile;
+mod distance;
 mod evaluator;
 mod facts;
 mod formulas;
