@@ -2,28 +2,41 @@
 """Measures the time until bugs are found: seeded bugs in models of this repository, or violated models of a folder.
 
     benches/bugs.py --spillway target/release/spillway [--seconds S] [--repeat N] [--json FILE]
-    benches/bugs.py --spillway target/release/spillway --corpus FOLDER [--seconds S] [--json FILE]
+    benches/bugs.py --spillway target/release/spillway --corpus FOLDER [--tlc CLASSPATH] [--languages NAME,...]
+                    [--seconds S] [--json FILE]
 
-Without `--corpus`, `check` and `hunt` search for each bug of the table below `--repeat` times, for at most `--seconds` each
-time. Prints a table in Markdown: the length of the counterexample, the states of `check`, the transitions of the walks of `hunt`,
-and the median of the seconds of the whole process.
+All seconds are those of processor time, also that of `--seconds`, of all processes of a search together. `check` and `hunt` have one thread.
 
-With `--corpus`, the folder has the folders promela, dve and murphi, each with models and a `reference.tsv`. Only the models
-that are violated according to this table count. `check`, `hunt` and, for Promela, SPIN's default (`spin -a`, a compiler with -O2, `pan
--m1000000`) search for the first violation. `pan` is the time of that process alone, `spin` that of all three. A search
-without a result counts as `--seconds`. Prints the medians, and the median and the largest ratio of two searches.
+Without `--corpus`, `check` and `hunt` look for each bug of the table below `--repeat` times, each time at most `--seconds`.
+Prints a table in Markdown: the length of the counterexample, the states of `check`, the transitions of the walks of `hunt`,
+and the median of the seconds.
+
+With `--corpus`, the folder has the folders promela, dve, murphi and tla. The first three have models and a `reference.tsv`,
+tla has a `verdicts.tsv`. The models that their table says are violated count. The searches for the first violation are:
+
+| search | what it is |
+| --- | --- |
+| `check`, `hunt` | those of Spillway, with their start and the compilation of the model |
+| `pan` | SPIN's default without its compilation: `pan -m1000000` of `spin -a`, `cc -O2 -DSAFETY` |
+| `spin` | the same with `spin` and the compiler |
+| `swarm` | hash compaction by bits in several orders, without its compilation: the table SWARM below |
+| `tlc` | `tlc2.TLC -simulate` with one worker, with the start of the virtual machine |
+
+A search without a result counts as `--seconds`. Prints the medians, and the median and the largest ratio of two searches.
 """
 
 import argparse
 import csv
 import json
+import math
 import os
+import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 # Kind, model, constants, further flags. Deep: the shortest counterexample has at least 20 steps. Rare: the violation is
 # reachable from few of many states. Liveness: a violating run with a cycle.
@@ -60,20 +73,44 @@ BUGS = [
     ("liveness", "promela/barrier.pml", "BUSY=1 N=6", "--non-progress"),
 ]
 
+# A search by bits with each set of options of `pan`, first with a small set of bits in each order, then with larger ones.
+# The first part of an entry has the options of the compiler. The seeds order the transitions at random.
+SWARM = [
+    ("", ""),
+    ("-DREVERSE -DT_REVERSE", ""),
+    ("-DP_RAND -DT_RAND", "-RS1"),
+    ("-DP_RAND -DT_RAND", "-RS2"),
+]
+SWARM_BITS = [20, 24, 28]
+SWARM_DEPTH = 100000
+
+
+# The clock runs faster than processor time on a busy machine.
+PATIENCE = 20
+
 
 def measured(command, seconds, cwd=None):
-    """Returns the seconds of a command, its exit code, and its output. The code is None after a timeout."""
-    begin = time.monotonic()
+    """The processor time of a command, its exit code, and its output. The code is None if the time was over."""
+    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    begin, most = used(), math.ceil(seconds)
     process = subprocess.Popen(
-        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True, errors="replace"
+        command,
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        text=True,
+        errors="replace",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
     )
     try:
-        output, _ = process.communicate(timeout=seconds)
+        output, _ = process.communicate(timeout=PATIENCE * most)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
+        os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return seconds, None, ""
-    return time.monotonic() - begin, process.returncode, output
+    is_over = process.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+    return used() - begin, None if is_over else process.returncode, output
 
 
 def told(output):
@@ -103,11 +140,11 @@ def depth_of(shown):
 
 
 def search(asked, command, bug, seed):
-    """Runs one search: seconds, whether it found the bug, its work, the length of the counterexample."""
-    line = [asked.spillway, command, *flags_of(bug), "--json"]
+    """One search: seconds, whether it found the bug, its work and the length of the counterexample."""
+    line = [asked.spillway, command, *flags_of(bug), "--json", "--threads", "1"]
     if command == "hunt":
-        line += ["--seed", str(seed), "--max-time", f"{asked.seconds}s"]
-    seconds, code, output = measured(line, asked.seconds + 2)
+        line += ["--seed", str(seed), "--max-time", f"{PATIENCE * asked.seconds}s"]
+    seconds, code, output = measured(line, asked.seconds)
     shown = told(output)
     hunts = shown.get("hunts") or [{}]
     work = shown.get("states") if command == "check" else hunts[0].get("transitions")
@@ -152,52 +189,102 @@ def seeded(asked):
 
 
 def references(folder, language):
-    """Yields the models of a folder, each with whether its table marks it as violated."""
-    with open(os.path.join(folder, language, "reference.tsv"), encoding="utf-8") as table:
-        for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
+    """The models of a folder, each with whether its table says that it is violated, and its configuration."""
+    table = "verdicts.tsv" if language == "tla" else "reference.tsv"
+    with open(os.path.join(folder, language, table), encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             errors = row.get("errors") or row.get("deadlock_states") or ""
             verdict = (row.get("cmurphi_verdict") or row.get("rumur_verdict") or "").upper()
             wrong = errors.isdigit() and int(errors) > 0 or verdict.startswith("ERR")
-            yield row["file"], wrong
+            wrong = wrong or row.get("result") == "safety failure"
+            yield row.get("file") or row["module"], wrong, row.get("config")
+
+
+def is_found_by_pan(output):
+    return any("pan:1:" in it for it in output.splitlines())
+
+
+def swarm(folder, seconds):
+    """The seconds of searches by bits in several orders until one finds a violation. Its sources are in a folder."""
+    for number, (compiled, _) in enumerate(SWARM):
+        line = ["cc", "-O2", "-DSAFETY", "-DBITSTATE", *compiled.split(), "-w", "-o", f"swarm{number}", "pan.c"]
+        if measured(line, seconds, folder)[1] != 0:
+            return None
+    spent = 0
+    for bits in SWARM_BITS:
+        for number, (_, options) in enumerate(SWARM):
+            line = [f"./swarm{number}", f"-w{bits}", f"-m{SWARM_DEPTH}", *options.split()]
+            alone, code, output = measured(line, max(0.1, seconds - spent), folder)
+            spent += alone
+            if code is not None and is_found_by_pan(output):
+                return min(spent, seconds)
+            if spent >= seconds:
+                return seconds
+    return float(seconds)
 
 
 def spin(path, seconds):
-    """Runs SPIN's default on a model: the seconds of all processes, and of `pan`. None if SPIN rejects the model."""
+    """SPIN on a model: the seconds of each search. None if SPIN does not read it."""
+    nothing = {"spin": None, "pan": None, "swarm": None}
     with tempfile.TemporaryDirectory() as work:
-        begin, source = time.monotonic(), os.path.abspath(path)
-        left = lambda: max(0.1, seconds - (time.monotonic() - begin))
-        shutil.copytree(os.path.dirname(source), os.path.join(work, "m"), symlinks=True)
-        folder = os.path.join(work, "m")
-        if measured(["spin", "-a", os.path.basename(source)], left(), folder)[1] != 0:
-            return None, None
-        compiled = measured(["cc", "-O2", "-DSAFETY", "-w", "-o", "pan", "pan.c"], left(), folder)
+        source, folder = os.path.abspath(path), os.path.join(work, "m")
+        shutil.copytree(os.path.dirname(source), folder, symlinks=True)
+        read = measured(["spin", "-a", os.path.basename(source)], seconds, folder)
+        if read[1] != 0:
+            return nothing
+        compiled = measured(["cc", "-O2", "-DSAFETY", "-w", "-o", "pan", "pan.c"], seconds, folder)
         if compiled[1] != 0:
-            return None, None
+            return nothing
         alone, code, output = measured(["./pan", "-m1000000"], seconds, folder)
-        if code is None or not any("pan:1:" in it for it in output.splitlines()):
-            return seconds, seconds
-        return min(time.monotonic() - begin, seconds), alone
+        is_found = code is not None and is_found_by_pan(output)
+        alone = min(alone, seconds) if is_found else float(seconds)
+        return {
+            "spin": min(read[0] + compiled[0] + alone, seconds),
+            "pan": alone,
+            "swarm": swarm(folder, seconds),
+        }
+
+
+def tlc(class_path, path, config, seconds):
+    """The seconds of a simulation by TLC."""
+    with tempfile.TemporaryDirectory() as work:
+        line = ["java", "-XX:+UseSerialGC", "-cp", class_path, "tlc2.TLC", "-simulate", "-seed", "1", "-workers", "1"]
+        line += ["-noTE", "-metadir", work, "-config", os.path.abspath(config), os.path.basename(path)]
+        alone, code, output = measured(line, seconds, os.path.dirname(path))
+        is_found = code is not None and ("is violated" in output or "Deadlock reached" in output)
+        return min(alone, seconds) if is_found else float(seconds)
+
+
+def flags_of_language(language, config):
+    """The flags with which Spillway checks what the table of the language is about."""
+    flags = {"promela": ["--language", "promela", "--no-claim"], "dve": ["--overflow", "wrap"]}
+    return ["--cfg", config] if config else flags.get(language, [])
+
+
+def first_violation(asked, language, file, config):
+    """The seconds of each search for the first violation of a model."""
+    folder = os.path.join(asked.corpus, language)
+    path, config = os.path.join(folder, file), config and os.path.join(folder, config)
+    row = {"file": f"{language}/{file}"}
+    for command in ("check", "hunt"):
+        further = ["--max-time", f"{PATIENCE * asked.seconds}s"] if command == "hunt" else []
+        line = [asked.spillway, command, path, *flags_of_language(language, config), "--threads", "1", "--no-trace"]
+        seconds, code, _ = measured(line + further, asked.seconds)
+        row[command] = seconds if code == 1 else None if code == 2 else float(asked.seconds)
+    if language == "promela":
+        row |= spin(path, asked.seconds)
+    if language == "tla" and asked.tlc:
+        row["tlc"] = tlc(asked.tlc, path, config, asked.seconds)
+    return row
 
 
 def first_violations(asked):
     rows = []
-    for language in ("promela", "dve", "murphi"):
-        for file, is_wrong in references(asked.corpus, language):
-            if not is_wrong:
-                continue
-            path = os.path.join(asked.corpus, language, file)
-            flags = ["--language", "promela", "--no-claim"] if language == "promela" else []
-            flags = ["--overflow", "wrap"] if language == "dve" else flags
-            row = {"file": f"{language}/{file}"}
-            for command in ("check", "hunt"):
-                further = ["--max-time", f"{asked.seconds}s"] if command == "hunt" else []
-                line = [asked.spillway, command, path, *flags, "--no-trace", *further]
-                seconds, code, _ = measured(line, asked.seconds)
-                row[command] = seconds if code == 1 else None if code == 2 else float(asked.seconds)
-            if language == "promela":
-                row["spin"], row["pan"] = spin(path, asked.seconds)
-            rows.append(row)
-            print(json.dumps(row), file=sys.stderr, flush=True)
+    for language in asked.languages.split(","):
+        for file, is_wrong, config in references(asked.corpus, language):
+            if is_wrong:
+                rows.append(first_violation(asked, language, file, config))
+                print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
     return rows
 
 
@@ -220,6 +307,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spillway", required=True)
     parser.add_argument("--corpus")
+    parser.add_argument("--languages", default="promela,dve,murphi,tla")
+    parser.add_argument("--tlc", help="the class path of TLC")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json")
@@ -229,11 +318,13 @@ def main():
     if asked.corpus:
         print("| searches | models | median s | median s | median ratio | largest ratio | missed |")
         print("| --- | --- | --- | --- | --- | --- | --- |")
-        for language in ("promela", "dve", "murphi", ""):
+        for language in asked.languages.split(","):
             some = [it for it in rows if it["file"].startswith(language)]
-            print(f"| **{language or 'all'}** | {len(some)} | | | | | |")
-            for one, other in (("check", "spin"), ("hunt", "spin"), ("check", "pan"), ("hunt", "pan"), ("hunt", "check")):
-                compared(some, one, other, asked.seconds)
+            print(f"| **{language}** | {len(some)} | | | | | |")
+            for other in ("spin", "pan", "swarm", "tlc"):
+                compared(some, "check", other, asked.seconds)
+                compared(some, "hunt", other, asked.seconds)
+            compared(some, "hunt", "check", asked.seconds)
     if asked.json:
         with open(asked.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

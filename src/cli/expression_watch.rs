@@ -23,7 +23,11 @@ pub(super) fn condition(name: &str, text: &str, is_program: bool) -> StateCondit
         true => ConditionModality::Sometimes,
         false => ConditionModality::Always,
     };
-    StateCondition { name: Some(name.to_owned()), ..StateCondition::new(holds, text) }
+    StateCondition {
+        name: Some(name.to_owned()),
+        watches: true,
+        ..StateCondition::new(holds, text)
+    }
 }
 
 impl ExpressionWatch {

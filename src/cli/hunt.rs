@@ -200,10 +200,7 @@ impl SingleHunt<'_> {
         };
         let limits = search.config.search_limits();
         let about = model.about(&limits);
-        let mut hunt = StateHunt::new(searched.model(), &about, &limits)?;
-        if let Some(program) = model.as_program() {
-            hunt = hunt.with_program(program);
-        }
+        let hunt = StateHunt::new(searched.model(), &about, &limits)?.with_source(model);
         let StateHuntResult { outcome, counterexample, found_depth } = self
             .run(searched.model(), |control, progress| {
                 hunt.run(&command.request.within(&plan), control, progress)
@@ -211,6 +208,7 @@ impl SingleHunt<'_> {
         let report = HuntReport {
             model,
             subject: HuntSubject::States {
+                conditions: about.conditions,
                 counterexample: counterexample.as_ref(),
                 claim: about.claim,
             },

@@ -135,7 +135,9 @@ fn sorted(all: Vec<ExternalProperty>, sources: &SourceMap) -> QuestionGroups {
     for ExternalProperty { name, kind: asks, .. } in all {
         let further = match asks {
             Ok(ExternalPropertyKind::Condition(holds, text)) => {
-                sorted.of_states.push(StateCondition { holds, name: Some(name), text });
+                sorted
+                    .of_states
+                    .push(StateCondition { name: Some(name), ..StateCondition::new(holds, text) });
                 continue;
             }
             Ok(ExternalPropertyKind::Runs(text)) => {

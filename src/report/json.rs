@@ -79,7 +79,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
     if let Some(generated) = report.generated() {
         object["states_generated"] = json!(generated);
     }
-    let constraints: Vec<&str> = report.constraints().collect();
+    let constraints: Vec<&str> = report.constraints().map(|it| it.text).collect();
     if !constraints.is_empty() {
         object["constraints"] = json!(constraints);
     }

@@ -3,6 +3,7 @@
 mod answers;
 mod changes;
 mod chart;
+mod constraints;
 #[cfg(feature = "cli")]
 mod contest;
 mod counterexample_end;
@@ -40,6 +41,7 @@ mod walked_steps;
 
 pub use crate::numbers::{count, grouped};
 pub use changes::{print_changes, print_state};
+pub use constraints::{SearchConstraint, constraint_rows, constraints};
 #[cfg(feature = "cli")]
 pub use contest::{contest_line, contest_lines, contest_space, truth};
 pub use counterexample_end::CounterexampleEnd;
@@ -72,10 +74,11 @@ pub use lasso::{ViolatingRun, ViolatingRunEnd};
 pub use page::{
     AnnotatedSources, ExploredBreakpoint, ExploredBreakpoints, ExploredProperty, ExploredStep,
     ExplorerForm, ExplorerLink, ExplorerPage, LineBreakpoint, PanelStatus, RenderedPage,
-    ReportPage, StateDiagram, StateDiagramEdge, StatusPanel, TraceView, explorer_refusal, overview,
+    ReportPage, RunWay, StateDiagram, StateDiagramEdge, StatusPanel, TraceView, explorer_refusal,
+    overview,
 };
 pub use refusals::print_refusal;
-pub use scope::{CheckScope, UncheckedSpec};
+pub use scope::{CheckScope, ConfiguredConstraint, UncheckedSpec};
 pub use steps::{TraceDisplayOptions, call_lines};
 pub use table::{row, wrapped};
 pub use text::{
@@ -89,7 +92,7 @@ pub use walk_chart::WalkChart;
 pub use walked_steps::WalkedSteps;
 
 use crate::model::{
-    CompilationStats, ConditionModality, EndViolation, FaultKind, InterpretationReason,
+    CompilationStats, EndViolation, FaultKind, InterpretationReason,
     POSTCONDITION, PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal,
     ReductionSummary, RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription,
     StepOutcome, SystemDescription, TriedCombination, Violation, is_reachability_kind,
@@ -202,9 +205,8 @@ impl Report<'_> {
     }
 
     /// Returns the constraints that bound the search.
-    pub fn constraints(&self) -> impl Iterator<Item = &str> {
-        let within = self.conditions.iter().filter(|it| it.holds == ConditionModality::Within);
-        within.map(|it| it.text.trim())
+    pub fn constraints(&self) -> impl Iterator<Item = SearchConstraint<'_>> {
+        constraints(self.conditions, self.scope)
     }
 
     /// Returns the violations, shallowest first.

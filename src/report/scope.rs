@@ -35,11 +35,22 @@ pub struct CheckScope {
     pub unchecked: Vec<UncheckedSpec>,
     /// The property that every run without errors is known to satisfy.
     pub known: Option<UncheckedSpec>,
+    /// The constraints of the model's configuration, which bound the search.
+    pub constraints: Vec<ConfiguredConstraint>,
     pub(super) checks: CheckSelection,
     /// Whether a step continues after a failed assertion.
     pub(super) continues_after_assertions: bool,
     /// Errors of actions from this number on occur in the evaluation of properties, not in steps.
     pub(super) judging_from: u32,
+}
+
+/// A constraint of the configuration of a specification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfiguredConstraint {
+    /// The name of its definition.
+    pub name: String,
+    /// Whether it is about steps and not about states.
+    pub bounds_steps: bool,
 }
 
 /// Which conditions on states a model has.

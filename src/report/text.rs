@@ -1,6 +1,7 @@
 //! Reports as text.
 
 use super::answers::{self, ConditionAnswer, answers};
+use super::constraints::constraint_rows;
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::refusals::print_refusal;
@@ -62,7 +63,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     let took = format!("{:.1} s, {memory} of memory", report.seconds);
     out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));
     out += &generated(report);
-    out += &print_constraints(report);
+    out += &constraint_rows(report.constraints());
     out += &row("checked", &report.scope.checked());
     out += &print_scope(report.scope);
     out += &print_errors(report);
@@ -77,12 +78,6 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
         out += &row("run", &print_compiled(compiled));
     }
     out + &print_kept(report)
-}
-
-/// Formats the constraints that bound the search.
-fn print_constraints(report: &Report) -> String {
-    let told = "states outside of it were checked, but not expanded";
-    report.constraints().map(|it| row("constraint", &format!("{it}; {told}"))).collect()
 }
 
 /// Formats the number of generated states, if users of the language compare it.

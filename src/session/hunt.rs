@@ -3,9 +3,7 @@
 use super::searched_model::ModelSummary;
 use super::{Error, reject_empty_scope};
 #[cfg(feature = "languages")]
-use super::{LivenessSummary, ProductCheck, TextModel};
-#[cfg(feature = "languages")]
-use crate::exec::ViolationDistance;
+use super::{LivenessSummary, ProductCheck, SourceModel};
 use crate::model::{Finding, PreservedProperties, StateSpace, Violation};
 use crate::report::{ViolationReport, violations};
 use crate::search::hunt::{
@@ -95,15 +93,14 @@ impl<'h> StateHunt<'h> {
         Ok(StateHunt { model, sources: &about.sources, limits: limits.clone(), distances })
     }
 
-    /// Adds the distance to a violation of the properties of a program, if it has some. The states of the model are
-    /// those of the program.
+    /// Adds the distance to a violation of the properties of a model that was read from a text, if it has some. The
+    /// states of the hunt are those of this model.
     #[cfg(feature = "languages")]
-    pub fn with_program(mut self, program: &'h TextModel) -> Self {
+    pub fn with_source(mut self, source: &'h dyn SourceModel) -> Self {
         let (model, checks) = (self.model, self.limits.checks);
         let is_selected = |number| checks.selects(model, Violation::Property(number));
-        if let Some(distance) = ViolationDistance::new(&program.interp, is_selected) {
-            let of_state = move |state: &[u8]| distance.of_state(state);
-            self.distances.insert(0, TargetDistance::Function(Box::new(of_state)));
+        if let Some(distance) = source.distance(&is_selected) {
+            self.distances.insert(0, TargetDistance::Function(distance));
         }
         self
     }

@@ -2,6 +2,7 @@
 
 use super::invariant_search::{InvariantOutcome, InvariantSearch, InvariantSetup};
 use super::liveness_summary::LivenessSummary;
+use super::temporary_search::create_directory;
 use super::{
     CheckConfig, DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, ExecutableProgram,
     Fairness, LivenessAnswer, LivenessCheck, ProductCheck, RunShortening, SavedLimits,
@@ -192,7 +193,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         let mut result = match invariant {
             Some(setup) => self.run_invariant(setup.begin(dir)?, job, saved, observer)?,
             None => {
-                let directory = SearchDirectory::create(dir, job, saved.limits.disk_limit)?;
+                let directory = create_directory(dir, job, saved.limits.disk_limit)?;
                 directory.save_limits(saved)?;
                 self.run_on_disk(directory, None, observer, true)?
             }

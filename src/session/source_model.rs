@@ -3,9 +3,11 @@
 use super::searched_model::{ModelSummary, SearchedModel};
 use super::{SearchBudget, TextModel};
 use crate::budget::AnalysisBudget;
+use crate::exec::ViolationDistance;
 use crate::front::Language;
 use crate::model::{RuntimeFault, StateCondition, StateValue, SystemDescription};
 use crate::search::SearchLimits;
+use crate::search::hunt::DistanceFn;
 use crate::session::config::ModelConfig;
 use crate::source::SourceMap;
 
@@ -52,6 +54,10 @@ pub trait SourceModel {
         property: u32,
         state: &[u8],
     ) -> Result<Option<StateValue>, RuntimeFault>;
+
+    /// Returns the distance to a violation of any of the properties of single states with selected numbers. `None` if
+    /// there are none.
+    fn distance<'m>(&'m self, is_selected: &dyn Fn(u32) -> bool) -> Option<Box<DistanceFn<'m>>>;
 
     /// Returns the name of the model's file.
     fn name(&self) -> &str {
@@ -104,5 +110,10 @@ impl SourceModel for TextModel {
         state: &[u8],
     ) -> Result<Option<StateValue>, RuntimeFault> {
         TextModel::condition_value(self, property, state)
+    }
+
+    fn distance<'m>(&'m self, is_selected: &dyn Fn(u32) -> bool) -> Option<Box<DistanceFn<'m>>> {
+        let distance = ViolationDistance::new(&self.interp, is_selected)?;
+        Some(Box::new(move |state| distance.of_state(state)))
     }
 }

@@ -10,6 +10,7 @@ use crate::model::{
     StateSpace, StateValue, SystemDescription,
 };
 use crate::report::CheckScope;
+use crate::search::hunt::DistanceFn;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
 use crate::source::{SourceMap, Span};
@@ -290,6 +291,8 @@ impl SourceModel for SpecificationModel {
     }
 
     fn about(&self, limits: &SearchLimits) -> ModelSummary<'_> {
+        let is_constraint = |it: &&StateCondition| it.holds == ConditionModality::Within;
+        let given = self.conditions.iter().filter(is_constraint).count();
         ModelSummary {
             name: self.name().into(),
             language: self.language().name,
@@ -297,7 +300,7 @@ impl SourceModel for SpecificationModel {
             sources: Cow::Borrowed(&self.sources),
             conditions: &self.conditions,
             claim: None,
-            scope: CheckScope::of_specification(&self.system, &limits.checks, &self.sources),
+            scope: CheckScope::of_specification(&self.system, &limits.checks, &self.sources, given),
         }
     }
 
@@ -315,6 +318,11 @@ impl SourceModel for SpecificationModel {
         state: &[u8],
     ) -> Result<Option<StateValue>, RuntimeFault> {
         self.system.condition_value(property, state)
+    }
+
+    fn distance<'m>(&'m self, is_selected: &dyn Fn(u32) -> bool) -> Option<Box<DistanceFn<'m>>> {
+        let distance = self.system.distance(is_selected)?;
+        Some(Box::new(move |state| distance.of_state(state)))
     }
 }
 

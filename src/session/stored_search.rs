@@ -1,6 +1,7 @@
 //! A search that is settled, on its way into a directory.
 
 use super::shortest_counterexample::UnreducedSearch;
+use super::temporary_search::create_directory;
 use super::{
     DirectoryContents, Error, PreparedSearch, SavedLimits, SearchDirectory, SearchJob, Session,
 };
@@ -35,7 +36,7 @@ impl<'m> StoredSearch<'m> {
         path: Option<&Path>,
         limits: &SavedLimits,
     ) -> Result<ReadySession<'m>, Error> {
-        let directory = SearchDirectory::create(path, &self.job, limits.limits.disk_limit)?;
+        let directory = create_directory(path, &self.job, limits.limits.disk_limit)?;
         self.in_directory(directory, None, limits)
     }
 

@@ -1,5 +1,7 @@
 //! Temporary search directories: listing, and removal if no search is running in them.
 //!
+//! A new search in a temporary directory removes those of searches that were killed soon after they began.
+//!
 //! Only directories of a search are removed. Such a directory has the prefix in its name, belongs to the current user,
 //! has a job, and has no foreign files. Its lock is held during the removal.
 
@@ -7,8 +9,8 @@ use super::directory::PREFIX;
 use super::job::SearchJob;
 use super::removal::{folders_in, foreign_in, remove_whole};
 use super::run_status::{checkpoint_age, file_age};
-use super::{DirectoryContents, Error, SearchSnapshot, SearchState};
-use crate::search::files::JOB;
+use super::{DirectoryContents, Error, SearchDirectory, SearchSnapshot, SearchState};
+use crate::search::files::{JOB, TEMPORARY};
 use spill::RealDisk;
 use std::fs;
 use std::io;
@@ -64,28 +66,70 @@ pub enum RemovalOutcome {
     Damaged,
 }
 
+/// The time up to which a killed search is not worth resuming. Without a terminal its directory was not named before.
+const SHORT: Duration = Duration::from_secs(10);
+
 /// Returns the temporary search directories in `folder` that belong to the current user, in order of name.
 pub fn temporary_in(folder: &Path) -> Result<Vec<TemporarySearch>, Error> {
-    let look = || -> io::Result<Vec<TemporarySearch>> {
-        // The owner of a new file here is the current user.
-        let us = tempfile::tempfile_in(folder)?.metadata()?.uid();
-        let mut all = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
-            // Directories appear and disappear. A link is not a directory.
-            let is_ours = || entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == us);
-            if is_named && is_ours() {
-                all.extend(TemporarySearch::at(entry.path()));
-            }
-        }
-        all.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(all)
-    };
-    look().map_err(|error| {
+    let candidates = candidates_in(folder).map_err(|error| {
         let name = folder.display().to_string();
         Error::Open(folder.to_path_buf(), spill::Error::io("list", name, error))
-    })
+    })?;
+    Ok(candidates.into_iter().filter_map(TemporarySearch::at).collect())
+}
+
+/// Creates a directory for `job`: at `path`, or a temporary one. Then those of killed searches go.
+pub(super) fn create_directory(
+    path: Option<&Path>,
+    job: &SearchJob,
+    disk_limit: Option<u64>,
+) -> Result<SearchDirectory, Error> {
+    if path.is_none() {
+        remove_killed();
+    }
+    SearchDirectory::create(path, job, disk_limit)
+}
+
+/// Removes the temporary directories of searches that were killed soon after they began. Failures are tolerated:
+/// `status --all` lists what is left.
+fn remove_killed() {
+    for path in candidates_in(&std::env::temp_dir()).unwrap_or_default() {
+        if was_killed_soon(&path) {
+            let _ = remove(&path);
+        }
+    }
+}
+
+/// Returns whether a directory is that of a search whose process is gone without a record of its end, soon after the
+/// search began.
+fn was_killed_soon(path: &Path) -> bool {
+    let Ok(disk) = RealDisk::open(path) else { return false };
+    let Some(age) = file_age(&path.join(JOB)) else { return false };
+    let worked = age.saturating_sub(checkpoint_age(path).unwrap_or(age));
+    if disk.is_locked() || !path.join(TEMPORARY).is_file() || worked >= SHORT {
+        return false;
+    }
+    let state = DirectoryContents::read(path).map(|it| SearchSnapshot::of(path, &it).state);
+    state.is_ok_and(|it| matches!(it, SearchState::Killed | SearchState::Unknown))
+}
+
+/// Returns the directories in `folder` with names of temporary search directories that belong to the current user, in
+/// order of name.
+fn candidates_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    // The owner of a new file here is the current user.
+    let us = tempfile::tempfile_in(folder)?.metadata()?.uid();
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        // Directories appear and disappear. A link is not a directory.
+        let is_ours = || entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == us);
+        if is_named && is_ours() {
+            all.push(entry.path());
+        }
+    }
+    all.sort();
+    Ok(all)
 }
 
 impl TemporarySearch {

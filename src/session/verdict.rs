@@ -8,7 +8,7 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::trace::{Counterexample, StatePath, StoredLevels, TraceFinder};
 use crate::search::{SearchLimits, SearchOutcome, StateStorage, comback};
 use crate::source::SourceMap;
-use spill::RealDisk;
+use spill::{Codec, RealDisk};
 use std::path::Path;
 
 /// A checkpoint of a search of a model.
@@ -83,12 +83,29 @@ impl CheckpointEvidence<'_> {
         walk: &[Vec<u8>],
     ) -> Result<Option<StatePath>, Error> {
         let find = || match self.saved.storage()? {
+            StateStorage::Sorted(codec) => finder.path_to_end(self.levels(finder, &codec), walk),
+            StateStorage::Comback(_) => Ok(None),
+        };
+        find().map_err(Error::open(self.dir))
+    }
+
+    /// Returns a path through the levels to the first stored state that is wanted. `None` if none is, or if the control
+    /// stops this. Only a store of whole states, of a search without reductions that represent states, has wanted ones.
+    pub fn path_to_first(
+        &self,
+        finder: &TraceFinder<'_>,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Option<StatePath>, Error> {
+        let find = || match self.saved.storage()? {
             StateStorage::Sorted(codec) => {
-                let levels = &self.saved.store.levels;
-                finder.path_to_end(StoredLevels { disk: finder.disk, levels, codec: &codec }, walk)
+                finder.path_to_first(self.levels(finder, &codec), is_wanted)
             }
             StateStorage::Comback(_) => Ok(None),
         };
         find().map_err(Error::open(self.dir))
+    }
+
+    fn levels<'l>(&'l self, finder: &TraceFinder<'l>, codec: &'l Codec) -> StoredLevels<'l> {
+        StoredLevels { disk: finder.disk, levels: &self.saved.store.levels, codec }
     }
 }

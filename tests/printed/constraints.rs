@@ -122,7 +122,8 @@ fn a_specification_has_the_counts_of_its_configuration() {
     folder.write("m.cfg", plain);
     let (_, by_flag) = json(&folder, &["m.tla", "--constraint", "Small"]);
     assert_eq!((code, &by_file["states"]), (0, &9.into()));
-    for member in ["states", "transitions", "levels", "states_generated", "verdict"] {
+    for member in ["states", "transitions", "levels", "states_generated", "verdict", "constraints"]
+    {
         assert_eq!(by_file[member], by_flag[member], "{member}");
     }
     assert_eq!(by_flag["constraints"], serde_json::json!(["Small"]));
@@ -133,6 +134,42 @@ fn a_specification_has_the_counts_of_its_configuration() {
         "{}",
         output.err
     );
+}
+
+/// The constraints of a configuration bound the search, and the verdict says so.
+#[test]
+fn the_verdict_names_the_constraints_of_a_configuration() {
+    let module = "---- MODULE m ----\nEXTENDS Integers\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1 \\/ x' = x - 1\nSmall == x < 5 /\\ x > -5\nUp == x' > x\n====\n";
+    let folder = Folder::with("m.tla", module);
+    folder.write("m.cfg", "INIT Init\nNEXT Next\nCONSTRAINT Small\nACTION_CONSTRAINT Up\n");
+    let ran = folder.run(&["check", "m.tla"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let verdict = "m.tla: verified within the constraint: every state within it was visited,\n           no violation was found\n";
+    assert!(ran.out.starts_with(verdict), "{}", ran.out);
+    let rows = "  constraint  Small; states outside of it were checked, but not expanded\n  constraint  Up; steps outside of it were not taken\n";
+    assert!(ran.out.contains(rows), "{}", ran.out);
+    let (_, told) = json(&folder, &["m.tla", "--constraint", "x < 3"]);
+    assert_eq!(told["constraints"], serde_json::json!(["Small", "Up", "x < 3"]));
+}
+
+/// A hunt within a constraint says so.
+#[test]
+fn hunts_name_their_constraint() {
+    let folder = Folder::with("d.pml", "byte x; active proctype P() { do :: x < 99 -> x++ od }");
+    let args = ["hunt", "d.pml", "--constraint", "x < 9", "--walks", "3", "--threads", "1"];
+    let ran = folder.run(&args);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let verdict = "d.pml: no violation found within the constraint in 1 walk;";
+    assert!(ran.out.starts_with(verdict), "{}", ran.out);
+    let row = "  constraint  x < 9; states outside of it were checked, but not expanded\n";
+    assert!(ran.out.contains(row), "{}", ran.out);
+    let ran = folder.run(&[&args[..], &["--json"]].concat());
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(told["hunts"][0]["constraints"], serde_json::json!(["x < 9"]));
+    // Without one there is no such member.
+    let ran = folder.run(&["hunt", "d.pml", "--walks", "1", "--threads", "1", "--json"]);
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(told["hunts"][0].get("constraints"), None, "{told}");
 }
 
 #[test]

@@ -5,14 +5,14 @@ mod tasks;
 mod walks;
 mod watching;
 
-use super::{Bench, CommandOutput, GRID};
+use super::{Bench, COUNTER, CommandOutput, GRID};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// More levels than a day of searching visits, of one state each.
 const ENDLESS: &str = "int x; int y;
@@ -389,6 +389,44 @@ fn status_lists_temporary_directories_and_removes_stale_ones() {
     assert_eq!(directory_entry(&removed, &foreign).unwrap()["removed"], true);
     assert_eq!(directory_entry(&removed, &damaged).unwrap()["removed"], false);
     assert!(!running.exists() && !foreign.exists() && damaged.exists());
+}
+
+/// The next search removes what a search left that was killed soon after it began, and nothing else.
+#[test]
+fn a_new_search_removes_the_directories_of_searches_that_were_killed_soon() {
+    let bench = Bench::new();
+    let tmp = bench.path("tmp");
+    assert_eq!(bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]).code, 3);
+    let stopped = tmp.join(&bench.files("tmp")[0]);
+    let begin = |known: &[&PathBuf]| {
+        let (child, mut new) = (bench.begun(&[]), PathBuf::new());
+        wait_until("a search", || {
+            let mut made = bench.files("tmp").into_iter().map(|it| tmp.join(it));
+            new = made.find(|it| !known.contains(&it)).unwrap_or_default();
+            new.join("manifest").exists()
+        });
+        (child, new)
+    };
+    let (child, dead) = begin(&[&stopped]);
+    killed(child);
+    // A search that has worked for long may be resumed.
+    let long = copied(&dead, tmp.join("spillway-long"));
+    let job = fs::File::options().append(true).open(long.join("job")).unwrap();
+    job.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    // A directory of a user is no temporary one.
+    let named = copied(&dead, tmp.join("spillway-named"));
+    fs::remove_file(named.join("temporary")).unwrap();
+    let foreign = copied(&dead, tmp.join("spillway-foreign"));
+    fs::write(foreign.join("letter.txt"), "dear reader").unwrap();
+    let left = [&stopped, &long, &named, &foreign];
+    let (child, running) = begin(&[&left[..], &[&dead]].concat());
+    assert!(!dead.exists() && left.iter().all(|it| it.join("job").exists()));
+    // One that is running stays.
+    bench.check(COUNTER, &[]);
+    assert!(running.join("job").exists());
+    killed(child);
+    bench.check(COUNTER, &[]);
+    assert!(!running.exists() && left.iter().all(|it| it.join("job").exists()));
 }
 
 #[test]

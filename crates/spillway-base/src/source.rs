@@ -51,7 +51,7 @@ pub fn has_text(path: &Path, text: &str) -> io::Result<bool> {
     }
     let mut bytes = Vec::new();
     let is_as_long = found.len() == length && file.take(length + 1).read_to_end(&mut bytes).is_ok();
-    Ok(is_as_long && bytes == text.as_bytes())
+    Ok(is_as_long && String::from_utf8(bytes).is_ok_and(|it| with_newlines(it) == text))
 }
 
 /// Reads to the end. Waits for more data if there is none yet.
@@ -112,6 +112,16 @@ pub struct SourceFile {
 /// The bytes of a block whose characters are counted together.
 const BLOCK: usize = 256;
 
+/// Returns a text in which each line ends with a newline, as editors read it: a carriage return alone becomes one. The
+/// offsets of bytes stay.
+fn with_newlines(text: String) -> String {
+    let is_alone = |at: &usize| text.as_bytes().get(at + 1) != Some(&b'\n');
+    let alone: Vec<usize> = text.match_indices('\r').map(|it| it.0).filter(is_alone).collect();
+    let mut bytes = text.into_bytes();
+    alone.into_iter().for_each(|at| bytes[at] = b'\n');
+    String::from_utf8(bytes).expect("one ASCII character replaces another")
+}
+
 /// Returns the number of characters that begin in some bytes of a text.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|it| !(0x80..0xc0).contains(*it)).count()
@@ -151,6 +161,7 @@ impl fmt::Display for SourceLocation {
 
 impl SourceFile {
     fn new(name: String, text: String, is_property: bool) -> Self {
+        let text = with_newlines(text);
         let mut line_starts = vec![0];
         line_starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
         let blocks = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {

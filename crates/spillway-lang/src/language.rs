@@ -4,7 +4,7 @@
 //! differences between languages: the extensions of files, the reader, the options that have a meaning, and the tool
 //! that replays counterexamples, if there is one.
 
-use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
+use super::{CommentSyntax, ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
 use spillway_ir::{
@@ -28,6 +28,8 @@ pub struct Language {
     pub options: LanguageOptions,
     /// What its texts are.
     pub form: ModelForm,
+    /// How its texts have comments.
+    pub comments: CommentSyntax,
     /// What stands between a process and its local variable in an expression, if expressions can name local variables.
     pub local_separator: Option<&'static str>,
     /// Creates the writer of counterexamples as SPIN's trails, if SPIN reads the language.
@@ -182,7 +184,7 @@ impl Language {
         let asked = PropertySource::Propositions(files.clone());
         let mut loaded = self.load_program(sources, options, Some(&asked))?;
         let propositions = loaded.property.take().map_or(Vec::new(), |it| it.propositions);
-        for ((StateCondition { holds, name, text }, file), proposition) in
+        for ((StateCondition { holds, name, text, .. }, file), proposition) in
             conditions.iter().zip(files).zip(propositions)
         {
             // The span of the property is that of its text, even if the text refers to a part of the model.

@@ -3,6 +3,7 @@
 //! A new language is a folder with a `LANGUAGE` ([`Language`]) and a line in [`LANGUAGES`]. Code outside this folder
 //! names no language.
 
+mod comment_syntax;
 mod cursor;
 mod diagnostics;
 pub mod dve;
@@ -20,6 +21,7 @@ mod temporal_property;
 pub mod tla;
 mod token;
 
+pub use comment_syntax::CommentSyntax;
 pub use external_property::{ExternalProperty, ExternalPropertyKind};
 pub use language::{
     DrawModel, DrawnState, ForeignFlag, Language, LanguageOptions, LoadModel, MakeTrailWriter,

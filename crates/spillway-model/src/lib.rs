@@ -69,6 +69,7 @@ mod counters;
 mod ctl;
 mod cycle_proviso;
 mod description;
+mod distance;
 mod dominance;
 mod error;
 mod fairness;
@@ -110,6 +111,7 @@ pub use description::{
     ProcessLocation, ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription,
     StepOutcome, SystemDescription, TakenAction, UnmetCondition, find_start, without_process,
 };
+pub use distance::{MeasuredDistance, UNIT_DISTANCE, combined_distance, comparison_distance};
 pub use dominance::Dominance;
 pub use error::{BreakOff, ModelError, Result};
 pub use fairness::{FairSteps, PROCESSES_MAX, ProcessSet, collect_fair, fair_records};

@@ -36,16 +36,22 @@ pub struct StateCondition {
     pub name: Option<String>,
     /// An expression of the model's language.
     pub text: String,
+    /// Whether it only watches an expression, which messages then call so.
+    #[serde(skip)]
+    pub watches: bool,
 }
 
 impl StateCondition {
     /// Creates a condition without a name.
     pub fn new(holds: ConditionModality, text: impl Into<String>) -> StateCondition {
-        StateCondition { holds, name: None, text: text.into() }
+        StateCondition { holds, name: None, text: text.into(), watches: false }
     }
 
-    /// Returns the name of its text in messages: `invariant`, or `cover NAME`.
+    /// Returns the name of its text in messages: `invariant`, or `cover NAME`, or `expression`.
     pub fn source_name(&self) -> String {
+        if self.watches {
+            return "expression".to_owned();
+        }
         let modality = self.holds.name();
         self.name.as_ref().map_or(modality.to_owned(), |name| format!("{modality} {name}"))
     }

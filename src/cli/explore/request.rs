@@ -1,7 +1,7 @@
 //! The parameters of requests to the explorer.
 
 use super::run_to::RunBounds;
-use crate::report::ExploredBreakpoints;
+use crate::report::{ExploredBreakpoints, RunWay};
 use std::time::{Duration, Instant};
 
 /// The default and the maximum number of states of a search from a state, and its maximum time.
@@ -14,8 +14,8 @@ const RUN_TIME: Duration = Duration::from_secs(30);
 pub(super) struct ExplorerRequest {
     /// The expression that a search looks for. Empty if there is none.
     pub until: String,
-    /// Whether a search takes random steps.
-    pub is_random: bool,
+    /// How a search finds a state.
+    pub way: RunWay,
     /// The maximum number of states of a search.
     pub states: usize,
     /// The seed of random steps.
@@ -30,7 +30,7 @@ impl Default for ExplorerRequest {
     fn default() -> ExplorerRequest {
         ExplorerRequest {
             until: String::new(),
-            is_random: false,
+            way: RunWay::default(),
             states: RUN_STATES,
             seed: 1,
             breakpoints: Vec::new(),
@@ -47,7 +47,7 @@ impl ExplorerRequest {
             let text = value.trim();
             match &*name {
                 "until" => text.clone_into(&mut request.until),
-                "by" => request.is_random = value == "random",
+                "by" => request.way = RunWay::of_name(&value),
                 "states" => value.parse().into_iter().for_each(|it| request.states = it),
                 "seed" => value.parse().into_iter().for_each(|it| request.seed = it),
                 ExploredBreakpoints::KEPT if !text.is_empty() => {

@@ -9,6 +9,7 @@ use crate::cli::model_walk::{ModelWalk, WalkStep};
 use crate::cli::reachable_graph::walkable;
 use crate::cli::state_goal::StateGoal;
 use crate::model::StateCondition;
+use crate::report::RunWay;
 use crate::session::{Error, SearchJob};
 
 /// Searches from the end of a walk with breakpoints. The job reads its model again.
@@ -29,9 +30,9 @@ impl ExplorerSearch<'_> {
             let until = until.and_then(|_| StateGoal::of_condition(walk.model, walk.walked));
             let breakpoints = self.watched(walk);
             let goal = RunGoal { until, breakpoints };
-            match request.is_random {
-                true => run_to::at_random(walk, &goal, request.seed, request.bounds()),
-                false => run_to::nearest(walk, &goal, request.bounds()),
+            match request.way {
+                RunWay::Random => run_to::at_random(walk, &goal, request.seed, request.bounds()),
+                RunWay::Nearest | RunWay::Stored => run_to::nearest(walk, &goal, request.bounds()),
             }
         })
     }

@@ -6,7 +6,7 @@ use super::request::ExplorerRequest;
 use super::run_to::{self, RunGoal, RunResult};
 use super::searches::ExplorerSearch;
 use super::stops::{BreakpointError, RequestBreakpoints, fragment_of};
-use super::stored_paths::{StoredPathResult, stored_path};
+use super::stored_paths::{StoredPathResult, StoredStateResult, stored_path, stored_state};
 use crate::cli::breakpoints::{BreakpointKind, FileLine, StopLines, WatchedBreakpoints};
 use crate::cli::explored_trace::{ExploredModel, ExploredTrace};
 use crate::cli::failure::CommandFailure;
@@ -18,7 +18,7 @@ use crate::model::{
     EVENTUALLY, POSTCONDITION, PropertyInfo, StepOutcome, Violation, is_reachability_kind,
 };
 use crate::report::{
-    ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage, count,
+    ExploredProperty, ExploredStep, ExplorerForm, ExplorerLink, ExplorerPage, RunWay, count,
     explorer_refusal, print_values,
 };
 use crate::session::SearchJob;
@@ -250,6 +250,9 @@ impl<'s> ExplorerSite<'s> {
 
     /// Searches for a state that satisfies an expression, or a step that stops at a breakpoint.
     fn run(&self, run: &ExplorerRequest) -> HttpResponse {
+        if let (RunWay::Stored, Some(dir), false) = (run.way, self.dir, run.until.is_empty()) {
+            return self.jump(dir, run);
+        }
         let has_breakpoints = self.breakpoints.set.iter().next().is_some();
         let wanted = match (run.until.as_str(), has_breakpoints) {
             ("", false) => {
@@ -279,6 +282,25 @@ impl<'s> ExplorerSite<'s> {
                     "No state that {wanted} was found. The search ended at its bound, after {all}."
                 )
             }
+        };
+        HttpResponse::new(200, HTML, self.page(Some(notice), run))
+    }
+
+    /// Goes to the first state in the search directory that satisfies an expression. The path there begins at an initial
+    /// state.
+    fn jump(&self, dir: &Path, run: &ExplorerRequest) -> HttpResponse {
+        let until = &run.until;
+        let notice = match stored_state(dir, until) {
+            Ok(StoredStateResult::Found(path)) => {
+                return HttpResponse::redirect(self.state_address(&path));
+            }
+            Ok(StoredStateResult::Nowhere) => {
+                format!("No state in the search directory satisfies {until}.")
+            }
+            Ok(StoredStateResult::Unknown(why)) => format!(
+                "The states in the search directory were not looked at: {why}. The nearest state can be searched."
+            ),
+            Err(error) => return self.refused(error.message, run),
         };
         HttpResponse::new(200, HTML, self.page(Some(notice), run))
     }
@@ -413,7 +435,8 @@ impl<'s> ExplorerSite<'s> {
             language: self.walk.model.language().title,
             refusal: self.job.runs().map(|_| NO_EXPRESSIONS),
             until: run.until.clone(),
-            is_random: run.is_random,
+            way: run.way,
+            has_store: self.dir.is_some(),
             states: run.states,
             seed: run.seed,
         }

@@ -1,8 +1,9 @@
 //! The result of a hunt as text and as JSON.
 
+use crate::model::StateCondition;
 use crate::report::{
-    self, CheckScope, CounterexampleEnd, TraceDisplayOptions, TraceFormat, ViolatingRun,
-    ViolationReport, count, grouped, row,
+    self, CheckScope, CounterexampleEnd, SearchConstraint, TraceDisplayOptions, TraceFormat,
+    ViolatingRun, ViolationReport, count, grouped, row,
 };
 use crate::search::hunt::{HuntEnd, HuntOutcome, StrategyStats};
 use crate::search::trace::Counterexample;
@@ -13,6 +14,8 @@ use serde_json::{Value, json};
 pub(super) enum HuntSubject<'r> {
     /// Properties of states and transitions.
     States {
+        /// The conditions of flags.
+        conditions: &'r [StateCondition],
         counterexample: Option<&'r (ViolationReport, Counterexample<'r>)>,
         /// The never claim of the search.
         claim: Option<&'r str>,
@@ -78,6 +81,15 @@ impl HuntReport<'_> {
         }
     }
 
+    /// Returns the constraints that bound the hunt.
+    fn constraints(&self) -> impl Iterator<Item = SearchConstraint<'_>> {
+        let conditions = match self.subject {
+            HuntSubject::States { conditions, .. } => conditions,
+            HuntSubject::Runs { .. } => &[],
+        };
+        report::constraints(conditions, self.scope)
+    }
+
     /// Returns the end of the counterexample, if it is a path.
     fn ending(&self) -> Option<(CounterexampleEnd, &Counterexample<'_>)> {
         let HuntSubject::States { counterexample: Some((violation, way)), .. } = self.subject
@@ -121,7 +133,11 @@ impl HuntReport<'_> {
                 report::print_violation(&ending.violation)
             }
             (HuntSubject::States { .. }, None) => {
-                format!("no violation found in {walks}; this is not a proof")
+                let within = match self.constraints().next() {
+                    Some(_) => " within the constraint",
+                    None => "",
+                };
+                format!("no violation found{within} in {walks}; this is not a proof")
             }
             (HuntSubject::Runs { property, run: Some(_) }, _) => {
                 format!("VIOLATED: a run does not satisfy {property}")
@@ -157,6 +173,7 @@ impl HuntReport<'_> {
         }
         let HuntFigures { seed, threads, .. } = figures;
         out += &row("repeat", &format!("--seed {seed} --threads {threads}"));
+        out += &report::constraint_rows(self.constraints());
         if !scope.checked.is_empty() {
             out += &row("checked", &scope.checked());
         }
@@ -216,6 +233,10 @@ impl HuntReport<'_> {
             "seconds": figures.seconds,
             "counterexample": if has_trace { self.counterexample() } else { Value::Null },
         });
+        let constraints: Vec<&str> = self.constraints().map(|it| it.text).collect();
+        if !constraints.is_empty() {
+            object["constraints"] = json!(constraints);
+        }
         for (key, value) in report::scope_as_json(scope) {
             object[key] = value;
         }

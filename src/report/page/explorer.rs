@@ -32,6 +32,32 @@ pub struct ExploredProperty {
     pub is_violated: bool,
 }
 
+/// How a search finds a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunWay {
+    /// Breadth-first from the current state.
+    #[default]
+    Nearest,
+    /// By random steps from the current state.
+    Random,
+    /// In the states of the search directory.
+    Stored,
+}
+
+impl RunWay {
+    /// All ways, each with its name in addresses and on the page.
+    const ALL: [(RunWay, &'static str, &'static str); 3] = [
+        (RunWay::Nearest, "nearest", "the nearest state"),
+        (RunWay::Random, "random", "random steps"),
+        (RunWay::Stored, "stored", "the first state in the search directory"),
+    ];
+
+    /// Returns the way with a name in addresses.
+    pub fn of_name(name: &str) -> RunWay {
+        RunWay::ALL.iter().find(|it| it.1 == name).map_or_else(RunWay::default, |it| it.0)
+    }
+}
+
 /// The form that searches from the state, with the values that were sent before.
 #[derive(Clone, Debug, Default)]
 pub struct ExplorerForm {
@@ -43,8 +69,10 @@ pub struct ExplorerForm {
     pub refusal: Option<&'static str>,
     /// The expression.
     pub until: String,
-    /// Whether the search takes random steps.
-    pub is_random: bool,
+    /// How it finds a state.
+    pub way: RunWay,
+    /// Whether there is a search directory with states.
+    pub has_store: bool,
     /// The maximum number of states.
     pub states: usize,
     /// The seed of random steps.
@@ -349,7 +377,8 @@ struct CurrentValues {
 
 impl ExplorerForm {
     fn form(&self, breakpoints: &ExploredBreakpoints) -> Markup {
-        let ExplorerForm { address, language, refusal, until, is_random, states, seed } = self;
+        let ExplorerForm { address, language, refusal, until, way, has_store, states, seed } = self;
+        let ways = RunWay::ALL.iter().filter(|it| it.0 != RunWay::Stored || *has_store);
         html! {
             form action=(address) method="get" {
                 (breakpoints.fields())
@@ -357,8 +386,9 @@ impl ExplorerForm {
                     None => label { "until " input #until name="until" value=(until) size="30" placeholder={ "an expression in " (language) } autocomplete="off"; },
                     Some(why) => p { (why) },
                 }
-                label { input type="radio" name="by" value="nearest" checked[!is_random]; " the nearest state" }
-                label { input type="radio" name="by" value="random" checked[*is_random]; " random steps" }
+                @for (it, name, title) in ways {
+                    label { input type="radio" name="by" value=(name) checked[it == way]; " " (title) }
+                }
                 label { "at most " input name="states" type="number" min="1" value=(states); " states" }
                 label { "seed " input name="seed" type="number" min="0" value=(seed); }
                 button { "run" }

@@ -20,7 +20,9 @@ mod states;
 mod status_panel;
 mod trace_view;
 
-pub use explorer::{ExploredProperty, ExplorerForm, ExplorerLink, ExplorerPage, explorer_refusal};
+pub use explorer::{
+    ExploredProperty, ExplorerForm, ExplorerLink, ExplorerPage, RunWay, explorer_refusal,
+};
 pub use explorer_breakpoints::{ExploredBreakpoint, ExploredBreakpoints, LineBreakpoint};
 pub use explorer_text::ExploredStep;
 pub use source::AnnotatedSources;

@@ -1,16 +1,10 @@
-//! The distance of a state to a violation of a property of states, for searches that expand near states first.
-//!
-//! It is the branch distance of search-based testing, as in HSF-SPIN: the number of parts of the negated property that
-//! do not hold. A conjunction adds the distances of its parts, and a disjunction takes the least. A comparison of two
-//! numbers counts one and the logarithm of their difference, so that a state with nearer numbers is nearer. The
-//! distance is 0 exactly if the property is violated, as far as its evaluation has no error.
+//! The [distance](spillway_model::MeasuredDistance) of a state of a program to a violation of a property of states.
 
 use super::frames::{LocalEnv, LocalValue};
 use super::{Interp, StateProperty};
 use spillway_ir::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
-
-/// The distance of an expression whose evaluation has an error, and of a part that is only true or false.
-const UNKNOWN: u32 = 1;
+use spillway_model::{MeasuredDistance, UNIT_DISTANCE, combined_distance, comparison_distance};
+use std::cell::Cell;
 
 /// The distances to the violation of some properties of states.
 pub struct ViolationDistance<'p> {
@@ -31,15 +25,18 @@ impl<'p> ViolationDistance<'p> {
     }
 
     /// Returns the distance of a state: that to the nearest violation.
-    pub fn of_state(&self, state: &[u8]) -> u32 {
+    pub fn of_state(&self, state: &[u8]) -> MeasuredDistance {
+        let evaluated = Cell::new(0);
         let distance = |it: &&StateProperty| {
             let is_elsewhere =
                 it.at.is_some_and(|(process, at)| self.interp.location(state, process) != at);
+            let locals = &LocalEnv::without_messages();
             let measure =
-                DistanceMeasure { interp: self.interp, state, locals: &LocalEnv::default() };
+                DistanceMeasure { interp: self.interp, state, locals, evaluated: &evaluated };
             measure.distance(&it.condition, false).saturating_add(is_elsewhere.into())
         };
-        self.properties.iter().map(distance).min().unwrap_or_default()
+        let distance = self.properties.iter().map(distance).min().unwrap_or_default();
+        MeasuredDistance { distance, evaluated: evaluated.get() }
     }
 }
 
@@ -48,6 +45,8 @@ struct DistanceMeasure<'m> {
     interp: &'m Interp,
     state: &'m [u8],
     locals: &'m LocalEnv<'m>,
+    /// The number of evaluated parts.
+    evaluated: &'m Cell<u64>,
 }
 
 impl DistanceMeasure<'_> {
@@ -68,11 +67,11 @@ impl DistanceMeasure<'_> {
                 match (self.value(left), self.value(right)) {
                     (Some(left), Some(right)) => comparison(*operator, left, right, wanted)
                         .unwrap_or_else(|| self.plain(expr, wanted)),
-                    _ => UNKNOWN,
+                    _ => UNIT_DISTANCE,
                 }
             }
             ExprKind::Conditional(condition, then, otherwise) => match self.value(condition) {
-                None => UNKNOWN,
+                None => UNIT_DISTANCE,
                 Some(0) => self.distance(otherwise, wanted),
                 Some(_) => self.distance(then, wanted),
             },
@@ -82,25 +81,20 @@ impl DistanceMeasure<'_> {
                     self.locals.set(*local, LocalValue::Value(value));
                     self.distance(body, wanted)
                 });
-                match (*quantifier == Quantifier::All) == wanted {
-                    true => each.fold(0, u32::saturating_add),
-                    false => each.min().unwrap_or(UNKNOWN),
-                }
+                combined_distance(each, (*quantifier == Quantifier::All) == wanted)
             }
             _ => self.plain(expr, wanted),
         }
     }
 
-    /// Combines the distances of two parts: their sum if both are needed, or else the least.
+    /// Combines the distances of two parts.
     fn combine(&self, parts: [(&Expr, bool); 2], are_both_needed: bool) -> u32 {
-        let [one, other] = parts.map(|(expr, wanted)| self.distance(expr, wanted));
-        match are_both_needed {
-            true => one.saturating_add(other),
-            false => one.min(other),
-        }
+        let each = parts.into_iter().map(|(expr, wanted)| self.distance(expr, wanted));
+        combined_distance(each, are_both_needed)
     }
 
     fn value(&self, expr: &Expr) -> Option<i64> {
+        self.evaluated.set(self.evaluated.get() + 1);
         self.interp.eval(expr, self.state, self.locals).ok()
     }
 
@@ -108,7 +102,7 @@ impl DistanceMeasure<'_> {
     fn plain(&self, expr: &Expr, wanted: bool) -> u32 {
         match self.value(expr) {
             Some(value) if (value != 0) == wanted => 0,
-            _ => UNKNOWN,
+            _ => UNIT_DISTANCE,
         }
     }
 }
@@ -127,10 +121,7 @@ fn comparison(operator: BinaryOp, left: i64, right: i64, wanted: bool) -> Option
     if holds == wanted {
         return Some(0);
     }
-    // Equal numbers become unequal in one step. A strict comparison misses by one more.
-    let difference = left.abs_diff(right).max(1);
-    let is_near = is_equality && left == right;
-    Some(UNKNOWN + if is_near { 0 } else { difference.ilog2() })
+    Some(comparison_distance(left, right, is_equality))
 }
 
 #[cfg(test)]

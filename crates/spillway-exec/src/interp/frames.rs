@@ -42,6 +42,8 @@ pub(super) struct LocalEnv<'a> {
     pub(super) timeout: bool,
     /// The depth of nested `enabled` queries between processes.
     pub(super) asking: u32,
+    /// Whether failures need no message.
+    pub(super) is_terse: bool,
 }
 
 impl<'a> LocalEnv<'a> {
@@ -53,6 +55,16 @@ impl<'a> LocalEnv<'a> {
     /// Creates empty bindings with this mover.
     pub(super) fn of(mover: ProcessInstance) -> Self {
         Self { mover: Some(mover), ..Self::default() }
+    }
+
+    /// Creates empty bindings for an evaluation whose failure is not reported.
+    pub(super) fn without_messages() -> Self {
+        Self { is_terse: true, ..Self::default() }
+    }
+
+    /// Returns the same bindings, for a body that is called in an evaluation.
+    fn with_terseness_of(self, caller: &LocalEnv) -> Self {
+        Self { is_terse: caller.is_terse, ..self }
     }
 
     /// Returns the same bindings, for a body that this mover runs.
@@ -175,7 +187,7 @@ impl Interp {
     ) -> Result<BodyFlow, EvalFailure> {
         let FunctionCall { function: id, arguments, span } = call;
         let function = &self.program.functions[id];
-        let own = LocalEnv::new(&self.layout.frames.functions[id]);
+        let own = LocalEnv::new(&self.layout.frames.functions[id]).with_terseness_of(locals);
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
             let cell = match argument {
                 CallArgument::Reference(place) => self.cell(place, state, locals)?.0,

@@ -29,6 +29,9 @@ impl Interp {
     /// Returns the failure of reading an undefined value at a place.
     #[cold]
     pub(super) fn undefined(&self, place: &Place, state: &[u8], locals: &LocalEnv) -> EvalFailure {
+        if locals.is_terse {
+            return fault(FaultKind::Undefined, place.span, String::new());
+        }
         let looked = OperandCollector { interp: self, state, locals, found: Vec::new() };
         let name = looked.name(place);
         let told = name.as_ref().map_or(String::new(), |name| format!(": {name}"));

@@ -47,7 +47,9 @@ mod scope;
 
 use super::language::stem;
 use super::temporal_property::UnresolvedProperty;
-use super::{Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource};
+use super::{
+    CommentSyntax, Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource,
+};
 use crate::ltl::FormulaSyntax;
 use check::DiagnosticSink;
 use spillway_base::diag::Diagnostic;
@@ -62,6 +64,7 @@ pub static LANGUAGE: Language = Language {
     extensions: &["dve"],
     options: LanguageOptions { overflow: true, model_property: true, ..LanguageOptions::NONE },
     form: ModelForm::Program(|sources, options, asked| load(sources, options, asked)),
+    comments: CommentSyntax::OF_C,
     local_separator: Some("->"),
     spin_trail: None,
     read_properties: None,

@@ -40,7 +40,9 @@ pub mod parse;
 use super::diagnostics::DiagnosticSink;
 use super::language::stem;
 use super::temporal_property::UnresolvedProperty;
-use super::{Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource};
+use super::{
+    CommentSyntax, Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource,
+};
 use crate::ltl::FormulaSyntax;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
@@ -54,6 +56,7 @@ pub static LANGUAGE: Language = Language {
     extensions: &["m", "murphi"],
     options: LanguageOptions { deadlock: true, ..LanguageOptions::NONE },
     form: ModelForm::Program(|sources, options, asked| load(sources, options, asked)),
+    comments: CommentSyntax { line: Some("--"), ..CommentSyntax::OF_C },
     local_separator: None,
     spin_trail: None,
     read_properties: None,

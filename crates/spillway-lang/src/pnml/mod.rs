@@ -43,8 +43,8 @@ mod xml;
 use super::language::stem;
 use super::temporal_property::UnresolvedProperty;
 use super::{
-    DrawnState, ExternalProperty, Language, LanguageOptions, LoadedModel, ModelForm, Options,
-    PropertySource,
+    CommentSyntax, DrawnState, ExternalProperty, Language, LanguageOptions, LoadedModel, ModelForm,
+    Options, PropertySource,
 };
 use crate::ltl::FormulaSyntax;
 use spillway_base::diag::Diagnostic;
@@ -60,6 +60,7 @@ pub static LANGUAGE: Language = Language {
     form: ModelForm::Program(|sources, options, asked| {
         load(sources, options, asked).map_err(|error| vec![error])
     }),
+    comments: CommentSyntax { line: None, block: ("<!--", "-->"), nests: false, code_marks: &[] },
     local_separator: None,
     spin_trail: None,
     read_properties: Some(questions),

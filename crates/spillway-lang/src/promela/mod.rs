@@ -13,8 +13,8 @@ pub mod token;
 pub mod trail;
 
 use super::{
-    Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource, Proposition,
-    TemporalProperty,
+    CommentSyntax, Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource,
+    Proposition, TemporalProperty,
 };
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
@@ -36,6 +36,7 @@ pub static LANGUAGE: Language = Language {
         ..LanguageOptions::NONE
     },
     form: ModelForm::Program(load),
+    comments: CommentSyntax::OF_C,
     local_separator: Some(":"),
     spin_trail: Some(trail::trail_writer),
     read_properties: None,

@@ -1,6 +1,6 @@
 //! TLA+, the language of TLC's specifications. The crate `spillway-tla` reads them.
 
-use super::{ForeignFlag, Language, LanguageOptions, ModelForm};
+use super::{CommentSyntax, ForeignFlag, Language, LanguageOptions, ModelForm};
 
 /// TLC's language.
 pub static LANGUAGE: Language = Language {
@@ -12,6 +12,12 @@ pub static LANGUAGE: Language = Language {
     form: ModelForm::Specification {
         configuration_extension: CONFIGURATION_EXTENSION,
         configuration_template: include_str!("template.cfg"),
+    },
+    comments: CommentSyntax {
+        line: Some("\\*"),
+        block: ("(*", "*)"),
+        nests: true,
+        code_marks: &["--algorithm", "--fair"],
     },
     local_separator: None,
     spin_trail: None,

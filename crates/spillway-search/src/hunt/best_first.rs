@@ -9,6 +9,7 @@ use super::state_tree::{StateOrigin, StateTree};
 use super::target::{HuntFinding, TargetDistance};
 use super::worker::{HuntStrategy, HuntWorker, TurnEnd};
 use spill::Result;
+use spillway_model::MeasuredDistance;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,6 +24,7 @@ type QueueEntry = Reverse<(u32, u32, u32)>;
 
 /// Best-first searches.
 pub struct BestFirst {
+    /// The number of the search, which selects its distance.
     number: usize,
     visited: FingerprintSet,
     queue: BinaryHeap<QueueEntry>,
@@ -43,17 +45,13 @@ impl BestFirst {
         }
     }
 
-    fn search(
-        &mut self,
-        distance: &TargetDistance<'_>,
-        worker: &mut HuntWorker,
-    ) -> Result<Option<HuntFinding>> {
+    /// Searches by the distance of the current number.
+    fn search(&mut self, worker: &mut HuntWorker) -> Result<Option<HuntFinding>> {
         self.visited.clear();
         self.queue.clear();
         self.known.clear();
         for number in 0..worker.starts() {
-            let start = worker.start(number);
-            self.add(start, StateOrigin::START, measure(distance, start, 0), worker);
+            self.add(worker.start(number), StateOrigin::START, 0, worker);
         }
         let width = worker.width();
         let mut state = Vec::new();
@@ -73,20 +71,29 @@ impl BestFirst {
             let count = (successors.len() / width) as u32;
             let origin = self.known.origin_after(number);
             for next in successors.chunks_exact(width) {
-                self.add(next, origin, measure(distance, next, count), worker);
+                self.add(next, origin, count, worker);
             }
             worker.successors = successors;
         }
         Ok(None)
     }
 
-    /// Adds a state unless it is known.
-    fn add(&mut self, state: &[u8], origin: StateOrigin, distance: u32, worker: &mut HuntWorker) {
+    /// Adds a state unless it is known. `siblings` is the number of successors of the state before it.
+    fn add(&mut self, state: &[u8], origin: StateOrigin, siblings: u32, worker: &mut HuntWorker) {
         if self.visited.insert(fingerprint(state)) == InsertionResult::Known
             || self.known.len() >= self.states_max
         {
             return;
         }
+        let distances = &worker.target().distances;
+        let distance = match &distances[self.number % distances.len()] {
+            TargetDistance::Successors => siblings,
+            TargetDistance::Function(distance) => {
+                let MeasuredDistance { distance, evaluated } = distance(state);
+                worker.add_work(evaluated);
+                distance
+            }
+        };
         let number = self.known.add(state, origin);
         self.queue.push(Reverse((distance, worker.random.next_number() as u32, number)));
     }
@@ -96,21 +103,11 @@ impl HuntStrategy for BestFirst {
     /// Searches until the turn ends or there is a finding.
     fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
         while worker.begin_walk() {
-            let distances = &worker.target().distances;
-            let distance = &distances[self.number % distances.len()];
-            self.number += 1;
-            if let Some(found) = self.search(distance, worker)? {
+            if let Some(found) = self.search(worker)? {
                 return Ok(TurnEnd::Found(found));
             }
+            self.number += 1;
         }
         Ok(TurnEnd::Nothing)
-    }
-}
-
-/// Returns the distance of a state. `siblings` is the number of successors of the state before it.
-fn measure(distance: &TargetDistance<'_>, state: &[u8], siblings: u32) -> u32 {
-    match distance {
-        TargetDistance::Successors => siblings,
-        TargetDistance::Function(distance) => distance(state),
     }
 }

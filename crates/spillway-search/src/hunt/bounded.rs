@@ -16,7 +16,7 @@ const BYTES_MIN: u64 = 1 << 20;
 const BYTES_FOR: [(&str, u64); 2] = [("uniform", BYTES_MIN), ("dive", 6 << 20)];
 
 /// The least bytes of a hunt with all strategies.
-const BYTES_FOR_ALL: u64 = 16 << 20;
+const BYTES_FOR_ALL: u64 = 20 << 20;
 
 /// The bytes of a state from which a transition counts in proportion to the bytes.
 const STATE_BYTES: u64 = 128;

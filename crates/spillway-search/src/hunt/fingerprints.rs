@@ -116,6 +116,11 @@ impl FingerprintSet {
         bucket.is_some_and(|it| it.contains(&self.entry(fingerprint)))
     }
 
+    /// Returns the number of entries, free or not.
+    pub fn entries(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
     /// Returns the bytes in use.
     pub fn bytes(&self) -> u64 {
         size_of_val(self.entries.as_slice()) as u64

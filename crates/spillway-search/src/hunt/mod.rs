@@ -17,9 +17,10 @@
 //! # Repeatability
 //!
 //! Each thread has its own generator of random numbers, and shares no set and no count with other threads. It works in
-//! turns of a fixed number of transitions. The finding of the earliest turn counts, and among those of one turn that of
-//! the first thread. A thread works until its turn is later than that of a finding. So the finding is a function of the
-//! model, the seed and the number of threads, unless a deadline ends the hunt. The counters of other threads vary.
+//! turns of a fixed amount of work: transitions, and evaluated parts of distances. The finding of the earliest turn
+//! counts, and among those of one turn that of the first thread. A thread works until its turn is later than that of a
+//! finding. So the finding is a function of the model, the seed and the number of threads, unless a deadline ends the
+//! hunt. The counters of other threads vary.
 
 pub mod best_first;
 pub mod bounded;
@@ -38,7 +39,7 @@ pub use bounded::{BOUNDED_BYTES_MAX, HuntBounds, transitions_for_width};
 pub use portfolio::{FoundBy, HuntEnd, HuntOptions, HuntOutcome, StrategyStats, hunt};
 pub use shorten::{ShortenLimits, ShortenedPath, shorten_path, without_repeats};
 pub use strategies::{STRATEGIES, StrategyEntry, strategy};
-pub use target::{HuntFinding, HuntTarget, TargetDistance};
+pub use target::{DistanceFn, HuntFinding, HuntTarget, TargetDistance};
 pub use worker::HuntProgress;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The portfolio: all strategies on all threads, in turns.
 //!
-//! Turn `n` of thread `t` belongs to strategy `(n + t) % strategies`. After each strategy had a turn, the turns become
-//! twice as long. So a bug that any of the strategies finds soon is found soon, and at most about half of a thread's
-//! time goes to turns that were too short.
+//! Turn `n` of thread `t` belongs to strategy `(n + t) % strategies`. A strategy's weight multiplies the length of its
+//! turns. After each strategy had a turn, the turns become twice as long. So a bug that any of the strategies finds soon
+//! is found soon, and at most about half of a thread's time goes to turns that were too short.
 
 use super::strategies::StrategyEntry;
 use super::target::{HuntFinding, HuntTarget};
@@ -16,7 +16,7 @@ use spillway_base::random::mix;
 use spillway_model::{ActionCounts, ModelError, SuccessorSink, Violation};
 use std::ops::ControlFlow;
 
-/// The transitions of the first turns.
+/// The work of the first turns of a strategy of weight 1.
 const TURN_FIRST: u64 = 2000;
 
 /// The most doublings of a turn.
@@ -34,7 +34,7 @@ pub struct HuntOptions {
     pub threads: usize,
     /// The most walks of all threads together. `None`: no limit.
     pub walks: Option<u64>,
-    /// About the most transitions of all threads together. `None`: no limit.
+    /// About the most transitions of all threads together, with evaluated parts of distances. `None`: no limit.
     pub transitions: Option<u64>,
     /// The bytes of memory of all threads together.
     pub bytes: u64,
@@ -228,16 +228,17 @@ fn run_thread(
     let mut stats = vec![TurnStats::default(); strategies.len()];
     let (all, mut turn) = (strategies.len() as u64, 0);
     let mut left = share_of(thread, options.transitions, options);
-    while left > 0
-        && worker.begin_turn(turn, left.min(TURN_FIRST << (turn / all).min(DOUBLINGS_MAX)))
-    {
+    while left > 0 {
         let number = ((turn + thread as u64) % all) as usize;
         let entry = strategies[number];
+        let work = entry.weight * (TURN_FIRST << (turn / all).min(DOUBLINGS_MAX));
+        if !worker.begin_turn(turn, left.min(work)) {
+            break;
+        }
         let taking = own[number].get_or_insert_with(|| (entry.create)(&worker));
         let ended = taking.take_turn(&mut worker)?;
-        let turned = worker.end_turn();
-        left = left.saturating_sub(turned.transitions.max(1));
-        stats[number] += turned;
+        stats[number] += worker.end_turn();
+        left = left.saturating_sub(worker.work().max(1));
         if ended != TurnEnd::Nothing {
             shared.end_at(worker.position());
             let by = FoundBy { strategy: entry.name, thread };

@@ -23,6 +23,8 @@ pub struct StrategyEntry {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [StrategyParameter],
+    /// The length of its turns in proportion to those of others.
+    pub weight: u64,
     /// Returns why the strategy cannot be used for a target, if it cannot.
     pub unsuited: fn(&HuntTarget<'_>) -> Option<&'static str>,
     /// Creates the strategy of a thread.
@@ -33,7 +35,8 @@ pub struct StrategyEntry {
 pub static STRATEGIES: [StrategyEntry; 4] = [
     StrategyEntry {
         name: "dive",
-        summary: "depth-first, with a bounded set of visited states, each dive in another order of successors",
+        summary: "depth-first, with a bounded set of visited states, each dive in another order of successors; one \
+                  goes on from turn to turn",
         parameters: &[
             StrategyParameter {
                 name: "depth limit",
@@ -43,9 +46,14 @@ pub static STRATEGIES: [StrategyEntry; 4] = [
                 name: "order",
                 value: "as generated, by transition, reversed, shuffled",
             },
+            StrategyParameter {
+                name: "long dive",
+                value: "two thirds of each turn; goes on in the next turn, up to a depth of 100,000",
+            },
         ],
+        weight: 3,
         unsuited: |_| None,
-        create: |worker| Box::new(DepthFirstDives::new(worker.bytes)),
+        create: |worker| Box::new(DepthFirstDives::new(worker)),
     },
     StrategyEntry {
         name: "uniform",
@@ -54,6 +62,7 @@ pub static STRATEGIES: [StrategyEntry; 4] = [
             name: "depth limit",
             value: "128; doubles after 4 walks that meet it",
         }],
+        weight: 1,
         unsuited: |_| None,
         create: |_| Box::new(RandomWalks::uniform()),
     },
@@ -71,6 +80,7 @@ pub static STRATEGIES: [StrategyEntry; 4] = [
             },
             StrategyParameter { name: "factor for a new state", value: "4" },
         ],
+        weight: 1,
         unsuited: |_| None,
         create: |worker| Box::new(RandomWalks::guided(worker.bytes)),
     },
@@ -81,6 +91,7 @@ pub static STRATEGIES: [StrategyEntry; 4] = [
             name: "distance",
             value: "failing parts of the negated invariants; for deadlocks the number of successors",
         }],
+        weight: 1,
         unsuited: |target| match (target.is_of_runs(), target.distances.is_empty()) {
             (true, _) => Some("there is no distance to a run"),
             (false, true) => Some("the model gives no distance to these violations"),
@@ -108,6 +119,7 @@ mod tests {
             entry.parameters.iter().find(|it| it.name == parameter).unwrap().value
         };
         assert!(value("dive", "depth limit").starts_with(&grouped(dive::DEPTH_FIRST as u64)));
+        assert!(value("dive", "long dive").ends_with(&grouped(dive::DEPTH_LONG as u64)));
         for walks in ["uniform", "guided"] {
             let depth = value(walks, "depth limit");
             let (limit, at_limit) = (random_walk::DEPTH_FIRST, random_walk::WALKS_AT_LIMIT);

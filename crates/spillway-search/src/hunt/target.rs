@@ -1,10 +1,10 @@
 //! The target of a hunt: a violation in a state space, or an accepting run of a product.
 
 use crate::lasso::Lasso;
-use spillway_model::{CheckSelection, StateSpace, Violation};
+use spillway_model::{CheckSelection, MeasuredDistance, StateSpace, Violation};
 
 /// A distance of states.
-pub type DistanceFn<'a> = dyn Fn(&[u8]) -> u32 + Sync + 'a;
+pub type DistanceFn<'a> = dyn Fn(&[u8]) -> MeasuredDistance + Sync + 'a;
 
 /// A predicate on states.
 pub type AcceptanceFn<'a> = dyn Fn(&[u8]) -> bool + Sync + 'a;
@@ -13,7 +13,7 @@ pub type AcceptanceFn<'a> = dyn Fn(&[u8]) -> bool + Sync + 'a;
 pub enum TargetDistance<'a> {
     /// The number of successors: a deadlock has none.
     Successors,
-    /// A function of the state: 0 if the state violates a property.
+    /// A function of the state.
     Function(Box<DistanceFn<'a>>),
 }
 

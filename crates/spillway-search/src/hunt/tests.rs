@@ -5,9 +5,9 @@ use crate::SearchControl;
 use crate::trace::Counterexample;
 use spillway_base::source::Span;
 use spillway_model::{
-    Capabilities, CheckSelection, FaultKind, ProgramDescription, PropertyInfo, RuntimeFault,
-    StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
-    Violation, any_bits,
+    Capabilities, CheckSelection, FaultKind, MeasuredDistance, ProgramDescription, PropertyInfo,
+    RuntimeFault, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, Violation, any_bits,
 };
 use std::ops::ControlFlow;
 
@@ -131,7 +131,8 @@ fn run_hunt(target: &HuntTarget<'_>, options: &HuntOptions) -> HuntOutcome {
 }
 
 fn target<'m>(model: &'m dyn StateSpace, checks: CheckSelection) -> HuntTarget<'m> {
-    let distance = |state: &[u8]| u32::MAX - number(state);
+    let distance =
+        |state: &[u8]| MeasuredDistance { distance: u32::MAX - number(state), evaluated: 0 };
     let distances = vec![TargetDistance::Successors, TargetDistance::Function(Box::new(distance))];
     HuntTarget { model, checks, accepts: None, distances }
 }
@@ -205,6 +206,24 @@ fn a_dive_exhausts_a_small_system() {
     assert_eq!((outcome.end, outcome.finding), (HuntEnd::Exhausted, None));
     let outcome = run_hunt(&target(&model, CheckSelection::ALL), &options(Some("uniform")));
     assert_eq!((outcome.end, outcome.totals().walks), (HuntEnd::Walks, 5000));
+}
+
+/// One path leads to the end. No turn is long enough for it, and no short dive deep enough.
+#[test]
+fn a_long_dive_goes_on_from_turn_to_turn() {
+    const END: u32 = 60_000;
+    let model = NumberSystem {
+        starts: vec![0],
+        next: Box::new(|it| if it < END { vec![it + 1, it / 2] } else { vec![it] }),
+        is_bad: Box::new(|it| it == END),
+        fails_in: None,
+    };
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
+    let outcome = hunted(&target(&model, checks), &options(Some("dive")));
+    assert_eq!(assert_path(&model, &outcome, INVARIANT).len(), END as usize + 1);
+    // Two thirds of the transitions are those of the path, each state with two successors.
+    let taken = outcome.totals().transitions;
+    assert!((2 * u64::from(END)..4 * u64::from(END)).contains(&taken), "{taken}");
 }
 
 #[test]

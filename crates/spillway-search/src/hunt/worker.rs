@@ -10,7 +10,7 @@ use std::ops::AddAssign;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The number of transitions between two checks of the clock and of other threads.
+/// The work between two checks of the clock and of other threads.
 const LOOK_AFTER: u64 = 1024;
 
 /// The position of a turn that is later than any.
@@ -178,7 +178,11 @@ pub struct HuntWorker<'h> {
     walks_left: u64,
     position: u64,
     turn: TurnStats,
-    turn_transitions_max: u64,
+    /// The work of the turn: its transitions, and the evaluations of distances.
+    work: u64,
+    turn_work_max: u64,
+    /// The work at which the current part of the turn ends.
+    part_work_max: u64,
     look_at: u64,
     is_stopped: bool,
 }
@@ -211,17 +215,20 @@ impl<'h> HuntWorker<'h> {
             walks_left: walks,
             position: 0,
             turn: TurnStats::default(),
-            turn_transitions_max: 0,
+            work: 0,
+            turn_work_max: 0,
+            part_work_max: 0,
             look_at: 0,
             is_stopped: false,
         }
     }
 
-    /// Begins turn number `turn` of at most about `transitions` transitions. Returns false if the thread has ended.
-    pub fn begin_turn(&mut self, turn: u64, transitions: u64) -> bool {
+    /// Begins turn number `turn` of at most about this work. Returns false if the thread has ended.
+    pub fn begin_turn(&mut self, turn: u64, work_max: u64) -> bool {
         self.position = turn << THREAD_BITS | self.thread as u64;
         self.turn = TurnStats::default();
-        (self.turn_transitions_max, self.look_at) = (transitions, LOOK_AFTER);
+        (self.work, self.look_at) = (0, LOOK_AFTER);
+        (self.turn_work_max, self.part_work_max) = (work_max, work_max);
         self.is_stopped |= self.shared.should_stop(self.position);
         !self.is_stopped && self.walks_left > 0
     }
@@ -244,6 +251,31 @@ impl<'h> HuntWorker<'h> {
         self.position
     }
 
+    /// Returns the number of the thread.
+    pub fn thread(&self) -> usize {
+        self.thread
+    }
+
+    /// Returns the work of the turn so far.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Adds work other than transitions to the turn.
+    pub fn add_work(&mut self, work: u64) {
+        self.work += work;
+    }
+
+    /// Ends the turn for a strategy after a part of its work, given by a numerator and a denominator.
+    pub fn limit_to_part(&mut self, part: u64, of: u64) {
+        self.part_work_max = self.turn_work_max / of * part;
+    }
+
+    /// Goes on with the turn up to its end.
+    pub fn limit_to_turn(&mut self) {
+        self.part_work_max = self.turn_work_max;
+    }
+
     /// Returns the target of the hunt.
     pub fn target(&self) -> &'h HuntTarget<'h> {
         self.shared.target
@@ -264,13 +296,13 @@ impl<'h> HuntWorker<'h> {
         true
     }
 
-    /// Returns whether the turn has ended.
+    /// Returns whether the turn has ended, or the current part of it.
     pub fn is_over(&mut self) -> bool {
-        if self.turn.transitions >= self.look_at {
-            self.look_at = self.turn.transitions + LOOK_AFTER;
+        if self.work >= self.look_at {
+            self.look_at = self.work + LOOK_AFTER;
             self.is_stopped |= self.shared.should_stop(self.position);
         }
-        self.is_stopped || self.turn.transitions >= self.turn_transitions_max
+        self.is_stopped || self.work >= self.part_work_max
     }
 
     /// Returns the number of initial states.
@@ -312,7 +344,9 @@ impl<'h> HuntWorker<'h> {
             self.successors.clear();
             return Ok(None);
         }
-        self.turn.transitions += collected.counters.transitions.max(1);
+        let transitions = collected.counters.transitions.max(1);
+        self.turn.transitions += transitions;
+        self.work += transitions;
         self.counts.merge(collected.action_counts);
         Ok(self.selected(&collected.findings))
     }

@@ -35,14 +35,63 @@ impl TraceFinder<'_> {
         let stop = || self.control.should_stop();
         let Some(wanted) = searched_end(self.model, walk, &stop)? else { return Ok(None) };
         let Some(level) = self.level_of(levels, &wanted)? else { return Ok(None) };
-        let Some(mut way) = self.path_backwards(levels, level as u64, &wanted)? else {
+        self.path_to_stored(levels, level, &wanted)
+    }
+
+    /// Returns a path through the levels to the first stored state that is wanted, in the order of levels. `None` if none
+    /// is, or if stopped. The searched system has to describe itself.
+    pub fn path_to_first(
+        &self,
+        levels: StoredLevels<'_>,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Option<StatePath>> {
+        let _heeding = self.control.heed();
+        let width = self.model.width();
+        let whole = width + levels.bytes_behind(self.model);
+        let (mut decoder, mut states) = (BlockDecoder::new(whole), Vec::new());
+        for level in 0..levels.levels.len() {
+            for segment in levels.open(self.model, level)? {
+                for block in 0..segment.blocks() {
+                    if self.control.should_stop() {
+                        return Ok(None);
+                    }
+                    segment.decode(block, &mut decoder, &mut states)?;
+                    segment.release(block..block + 1);
+                    let found = states.chunks_exact(whole).map(|it| &it[..width]);
+                    if let Some(found) = { found }.find(|it| is_wanted(it)).map(<[u8]>::to_vec) {
+                        return self.path_to_stored(levels, level, &found);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns a path through the levels to a stored state of a level. `None` if stopped.
+    fn path_to_stored(
+        &self,
+        levels: StoredLevels<'_>,
+        level: usize,
+        wanted: &[u8],
+    ) -> Result<Option<StatePath>> {
+        let Some(mut way) = self.path_backwards(levels, level as u64, wanted)? else {
             return Ok(None);
         };
-        let Some(first) = way.pop()? else { return Ok(None) };
+        self.lifted_path(&mut || way.pop())
+    }
+
+    /// Returns the concrete path along the states of a path of the searched system. `None` if there are none, or if
+    /// stopped.
+    pub(crate) fn lifted_path(
+        &self,
+        next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
+    ) -> Result<Option<StatePath>> {
+        let stop = || self.control.should_stop();
+        let Some(first) = next()? else { return Ok(None) };
         let started = LiftedPosition::start(self.model, &first, &stop)?;
         let (start, mut lifted) = started.ok_or_else(not_replayed)?;
         let mut choices = Vec::new();
-        while let Some(target) = way.pop()? {
+        while let Some(target) = next()? {
             if !lifted.advance_to(&target, &mut choices)? {
                 return Err(not_replayed());
             }
@@ -52,11 +101,10 @@ impl TraceFinder<'_> {
 
     /// Returns the first level that contains a state. Also returns nothing if stopped.
     fn level_of(&self, levels: StoredLevels<'_>, state: &[u8]) -> Result<Option<usize>> {
-        let width = self.model.width();
-        if levels.bytes_behind(self.model) > 0 {
-            return Ok(None);
-        }
-        let (mut decoder, mut states) = (BlockDecoder::new(width), Vec::new());
+        // Values may follow the states of levels, so a state may begin in the block after that of the least value.
+        let (width, behind) = (self.model.width(), levels.bytes_behind(self.model));
+        let least = [state, &vec![0; behind]].concat();
+        let (mut decoder, mut states) = (BlockDecoder::new(width + behind), Vec::new());
         for level in 0..levels.levels.len() {
             if self.control.should_stop() {
                 return Ok(None);
@@ -65,11 +113,13 @@ impl TraceFinder<'_> {
                 if segment.blocks() == 0 {
                     continue;
                 }
-                let block = segment.find(state);
-                segment.decode(block, &mut decoder, &mut states)?;
-                segment.release(block..block + 1);
-                if states.chunks_exact(width).any(|it| it == state) {
-                    return Ok(Some(level));
+                let first = segment.find(&least);
+                for block in first..segment.blocks().min(first + 1 + behind.min(1)) {
+                    segment.decode(block, &mut decoder, &mut states)?;
+                    segment.release(block..block + 1);
+                    if states.chunks_exact(width + behind).any(|it| it.starts_with(state)) {
+                        return Ok(Some(level));
+                    }
                 }
             }
         }

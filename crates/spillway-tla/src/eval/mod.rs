@@ -12,6 +12,7 @@
 //! | `actions`, `assignments` | initial states and successors |
 //! | `named_actions` | the actions that steps are named by |
 //! | `checks` | states, successors and checks: the interface |
+//! | `distance` | the distance of a state to a violation |
 //! | `state_memo` | values that are kept while the variables that they depend on are the same |
 //! | `observation`, `observed` | what an evaluation reads of a state, and how it makes successors |
 //! | `typing` | the units of memberships |
@@ -35,6 +36,7 @@ mod checks;
 mod collections;
 mod comparisons;
 mod compile;
+mod distance;
 mod evaluator;
 mod facts;
 mod formulas;

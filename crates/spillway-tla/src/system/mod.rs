@@ -17,6 +17,7 @@
 //! `TLCGet("level")` has no value, because a state is stored without its level.
 
 mod describe;
+mod distance;
 mod encoding;
 mod expansion;
 mod quotient;
@@ -31,6 +32,7 @@ use crate::level::Level;
 use crate::resolve::tree::{
     Definition, DefinitionId, Expr, ExprKind, PropertyPart, Specification, StandardOperator,
 };
+pub use distance::SpecificationDistance;
 use encoding::Encoding;
 use expansion::{ExpandedState, RecordPool, StateExpander};
 use quotient::Quotient;

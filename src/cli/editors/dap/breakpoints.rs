@@ -36,9 +36,59 @@ pub(super) struct WantedBreakpoint {
     pub condition: Option<String>,
 }
 
+/// The numbers of the client's first line and first column: 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "ClientInformation")]
+pub(super) struct ClientNumbering {
+    first_line: usize,
+    first_column: u32,
+}
+
+impl Default for ClientNumbering {
+    fn default() -> ClientNumbering {
+        ClientInformation::default().into()
+    }
+}
+
+/// The arguments of `initialize`, as far as they are used.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ClientInformation {
+    lines_start_at1: bool,
+    columns_start_at1: bool,
+}
+
+impl Default for ClientInformation {
+    fn default() -> ClientInformation {
+        ClientInformation { lines_start_at1: true, columns_start_at1: true }
+    }
+}
+
+impl From<ClientInformation> for ClientNumbering {
+    fn from(it: ClientInformation) -> ClientNumbering {
+        ClientNumbering {
+            first_line: it.lines_start_at1.into(),
+            first_column: it.columns_start_at1.into(),
+        }
+    }
+}
+
+impl ClientNumbering {
+    /// Returns the client's number of a line.
+    fn line(self, line: usize) -> usize {
+        line - 1 + self.first_line
+    }
+
+    /// Returns the line of a client's number.
+    fn own_line(self, line: usize) -> usize {
+        (line + 1).saturating_sub(self.first_line)
+    }
+}
+
 /// The files of a model, as the client knows them.
 pub(super) struct ModelFiles<'m> {
     sources: &'m SourceMap,
+    numbering: ClientNumbering,
     /// The folder to which the names of the files are relative.
     folder: PathBuf,
 }
@@ -46,19 +96,23 @@ pub(super) struct ModelFiles<'m> {
 impl<'m> ModelFiles<'m> {
     /// Names the files of a model, which may be that of a search directory. Then the model's file is first searched in the
     /// folders around the directory, because the search may have started in one of them.
-    pub(super) fn new(sources: &'m SourceMap, directory: Option<&Path>) -> ModelFiles<'m> {
+    pub(super) fn new(
+        sources: &'m SourceMap,
+        directory: Option<&Path>,
+        numbering: ClientNumbering,
+    ) -> ModelFiles<'m> {
         let directory = directory.map(full_path);
         let around = directory.iter().flat_map(|it| it.ancestors().skip(1));
         let model = sources.model_files().next();
         let has_model = |it: &&Path| model.is_some_and(|model| it.join(&model.name).is_file());
         let folder = { around }.find(has_model).map_or_else(PathBuf::new, Path::to_path_buf);
-        ModelFiles { sources, folder }
+        ModelFiles { sources, numbering, folder }
     }
 
-    /// Returns the file and the line of the start of a span.
+    /// Returns the file of the start of a span, and the client's number of the line.
     pub(super) fn line_of(&self, span: Span) -> Option<(PathBuf, usize)> {
         let at = self.start_of(span)?;
-        Some((self.path_of(self.sources.file(at.file)), at.line))
+        Some((self.path_of(self.sources.file(at.file)), self.numbering.line(at.line)))
     }
 
     /// Returns the line of the model in which a span begins.
@@ -82,9 +136,10 @@ impl<'m> ModelFiles<'m> {
         files.find(|(_, it)| self.path_of(it) == path).map(|it| it.0)
     }
 
-    /// Returns the column of the start of a span, in UTF-16 units from 1 on.
+    /// Returns the client's number of the column of the start of a span, in UTF-16 units.
     pub(super) fn column_of(&self, span: Span) -> u32 {
-        self.sources.get(span.file).map_or(1, |it| position_of(it, span.start).character + 1)
+        let character = |it| position_of(it, span.start).character;
+        self.sources.get(span.file).map_or(0, character) + self.numbering.first_column
     }
 }
 
@@ -117,7 +172,7 @@ impl SteppedLines {
 pub(super) struct LineBreakpoints(Vec<LineBreakpoint>);
 
 impl LineBreakpoints {
-    /// Replaces the breakpoints of a file. Returns the line of each, if a step begins there.
+    /// Replaces the breakpoints of a file. Returns the client's number of the line of each, if a step begins there.
     pub(super) fn set(
         &mut self,
         wanted: &SetBreakpoints,
@@ -129,10 +184,11 @@ impl LineBreakpoints {
         self.0.retain(|it| Some(it.at.file) != file);
         let mut found = Vec::new();
         for WantedBreakpoint { line, condition } in &wanted.breakpoints {
-            let at = file.and_then(|file| lines.from(FileLine { file, line: *line }));
+            let line = files.numbering.own_line(*line);
+            let at = file.and_then(|file| lines.from(FileLine { file, line }));
             let condition = condition.clone().filter(|it| !it.trim().is_empty());
             self.0.extend(at.map(|at| LineBreakpoint { at, condition }));
-            found.push(at.map(|it| it.line));
+            found.push(at.map(|it| files.numbering.line(it.line)));
         }
         found
     }

@@ -17,7 +17,7 @@ use crate::cli::failure::{CommandFailure, VERIFIED};
 use crate::cli::model_walk::ModelWalk;
 use crate::cli::reachable_graph::walkable;
 use crate::search::SearchControl;
-use breakpoints::ModelFiles;
+use breakpoints::{ClientNumbering, ModelFiles};
 use evaluation::ExpressionEvaluator;
 use launch::{LaunchArguments, LaunchedModel};
 use path::DebugPath;
@@ -39,6 +39,7 @@ pub(in crate::cli) fn dap(args: &EditorArgs) -> CommandResult {
         args: args.clone(),
         events: sender,
         sender: DapSender::default(),
+        numbering: ClientNumbering::default(),
         launch: None,
     };
     match adapter.launch(&events) {
@@ -68,6 +69,7 @@ struct DebugAdapter {
     args: EditorArgs,
     events: Sender<AdapterEvent>,
     sender: DapSender,
+    numbering: ClientNumbering,
     launch: Option<PendingLaunch>,
 }
 
@@ -137,7 +139,14 @@ impl DebugAdapter {
     /// Answers a request before a model is launched.
     fn prepare(&mut self, request: DapRequest) {
         match request.command.as_str() {
-            "initialize" => self.sender.respond(&request, Ok(capabilities())),
+            "initialize" => {
+                let numbering = parsed::<Option<ClientNumbering>>(&request.arguments);
+                let result = numbering.map(|it| {
+                    self.numbering = it.unwrap_or_default();
+                    capabilities()
+                });
+                self.sender.respond(&request, result);
+            }
             "launch" if self.launch.is_none() => {
                 if let Err((request, failure)) = self.begin_launch(request) {
                     self.sender.respond(&request, Err(failure));
@@ -200,7 +209,8 @@ impl DebugAdapter {
         let walk = ModelWalk::new(&*model, walkable(&searched));
         let path = DebugPath::new(walk, launched.explored.trace.as_ref(), arguments.seed);
         let evaluator = ExpressionEvaluator::new(job);
-        let files = ModelFiles::new(model.sources(), arguments.directory.as_deref());
+        let files =
+            ModelFiles::new(model.sources(), arguments.directory.as_deref(), self.numbering);
         let mut session = DebugSession::new(path, evaluator, files, arguments.stop_on_entry);
         self.sender.event("initialized", json!({}));
         loop {

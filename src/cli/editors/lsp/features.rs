@@ -53,9 +53,18 @@ impl<'m> ReadModel<'m> {
         let file = self.file(at.uri)?;
         let text = SourceMap::of_text(at.text);
         let offset = offset_of(text.file(0), at.position);
+        if self.language.comments.contains(at.text, offset) {
+            return None;
+        }
         let symbols = self.symbols;
         let place = FileOffset { file, offset };
-        let named = word_at(at.text, offset).and_then(|it| find_named(symbols, it, place));
+        let is_in_scope = |it: &ModelSymbol| {
+            let is_of_block = matches!(it.kind, SymbolKind::Variable | SymbolKind::Channel);
+            let is_elsewhere = it.span.file != file;
+            !is_of_block || is_elsewhere || is_in_block(at.text, it.span.end as usize..offset)
+        };
+        let seen: Vec<&ModelSymbol> = symbols.iter().filter(|it| is_in_scope(it)).collect();
+        let named = word_at(at.text, offset).and_then(|it| find_named(&seen, it, place));
         let step = || {
             let is_here = |it: &&ModelSymbol| {
                 let Span { file: of, start, end } = it.span;
@@ -84,23 +93,55 @@ fn word_at(text: &str, offset: usize) -> Option<&str> {
 }
 
 /// Returns the symbol that a name means at a place: one of the process there, or else of the model, or else of any
-/// process.
+/// process. Of several, it is the last one that is declared before the place.
 fn find_named<'s>(
-    symbols: &'s [ModelSymbol],
+    symbols: &[&'s ModelSymbol],
     word: &str,
+    place: FileOffset,
+) -> Option<&'s ModelSymbol> {
+    let process = process_at(symbols, place);
+    let is_named =
+        |it: &&ModelSymbol| it.kind != SymbolKind::Step && it.name.trim_matches([':', '"']) == word;
+    let rank = |it: &&ModelSymbol| {
+        let of_owner = match (&it.owner, process) {
+            (Some(owner), Some(process)) if *owner == process.name => 0,
+            (None, _) => 1,
+            (Some(_), _) => 2,
+        };
+        let start = it.span.start as usize;
+        let distance = place.offset.checked_sub(start).filter(|_| it.span.file == place.file);
+        (of_owner, distance.is_none(), distance)
+    };
+    symbols.iter().copied().filter(is_named).min_by_key(rank)
+}
+
+/// Returns the process in whose text a place is: between its name and the end of its last declaration or step.
+fn process_at<'s>(
+    symbols: &[&'s ModelSymbol],
     FileOffset { file, offset }: FileOffset,
 ) -> Option<&'s ModelSymbol> {
     let is_before = |it: &&ModelSymbol| it.span.file == file && it.span.start as usize <= offset;
-    let processes = symbols.iter().filter(|it| it.kind == SymbolKind::Process);
-    let process = processes.filter(is_before).max_by_key(|it| it.span.start);
-    let is_named =
-        |it: &&ModelSymbol| it.kind != SymbolKind::Step && it.name.trim_matches([':', '"']) == word;
-    let rank = |it: &&ModelSymbol| match (&it.owner, process) {
-        (Some(owner), Some(process)) if *owner == process.name => 0,
-        (None, _) => 1,
-        (Some(_), _) => 2,
-    };
-    symbols.iter().filter(is_named).min_by_key(rank)
+    let processes = || symbols.iter().copied().filter(|it| it.kind == SymbolKind::Process);
+    let process = processes().filter(is_before).max_by_key(|it| it.span.start)?;
+    // The text of a macro may be behind other processes.
+    let is_next = |it: &&ModelSymbol| it.span.file == file && it.span.start > process.span.start;
+    let next = processes().filter(is_next).map(|it| it.span.start).min().unwrap_or(u32::MAX);
+    let own = symbols.iter().filter(|it| it.owner.as_ref() == Some(&process.name));
+    let spans = own.map(|it| it.span);
+    let spans =
+        spans.filter(|it| it.file == file && (process.span.start..next).contains(&it.start));
+    let end = spans.map(|it| it.end).fold(process.span.end, u32::max);
+    (offset <= end as usize).then_some(process)
+}
+
+/// Returns whether no block that is open at the beginning of a range of a text ends in it. A range that begins behind
+/// its end is one.
+fn is_in_block(text: &str, range: std::ops::Range<usize>) -> bool {
+    let mut depth = 0_i32;
+    text.get(range).unwrap_or_default().bytes().all(|it| {
+        depth += i32::from(it == b'{') - i32::from(it == b'}');
+        depth >= 0
+    })
 }
 
 /// Returns the hover at a position.

@@ -1,0 +1,48 @@
+//! The distances of states to violations of conditions.
+
+use super::SpecificationSystem;
+use crate::eval::Evaluator;
+use crate::resolve::tree::DefinitionId;
+use spillway_model::{ConditionModality, MeasuredDistance, UNIT_DISTANCE};
+use std::sync::{Mutex, PoisonError};
+
+/// The distances to a violation of some conditions on states.
+pub struct SpecificationDistance<'s> {
+    system: &'s SpecificationSystem,
+    /// The definitions, each with the value of a violation.
+    wanted: Vec<(DefinitionId, bool)>,
+    /// The evaluators that are not in use. They keep the values of constants.
+    evaluators: Mutex<Vec<Evaluator<'s>>>,
+}
+
+impl SpecificationSystem {
+    /// Returns the distance to a violation of any of the conditions with selected numbers. `None` if there are none.
+    pub fn distance(&self, is_selected: &dyn Fn(u32) -> bool) -> Option<SpecificationDistance<'_>> {
+        let selected = (0..).zip(&self.conditions).filter(|(number, _)| is_selected(*number));
+        let wanted = selected.map(|(_, it)| (it.definition, it.holds != ConditionModality::Always));
+        let wanted: Vec<_> = wanted.collect();
+        let evaluators = Mutex::default();
+        (!wanted.is_empty()).then_some(SpecificationDistance { system: self, wanted, evaluators })
+    }
+}
+
+impl SpecificationDistance<'_> {
+    /// Returns the distance of a state: that to the nearest violation.
+    pub fn of_state(&self, state: &[u8]) -> MeasuredDistance {
+        let Ok(values) = self.system.decode(state) else {
+            return MeasuredDistance { distance: UNIT_DISTANCE, evaluated: 1 };
+        };
+        let free = || self.evaluators.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = free().pop();
+        let mut evaluator = idle.unwrap_or_else(|| Evaluator::new(&self.system.program));
+        evaluator.set_state(&values);
+        let mut nearest = MeasuredDistance { distance: u32::MAX, evaluated: 0 };
+        for &(definition, wanted) in &self.wanted {
+            let MeasuredDistance { distance, evaluated } = evaluator.distance(definition, wanted);
+            nearest.distance = nearest.distance.min(distance);
+            nearest.evaluated += evaluated;
+        }
+        free().push(evaluator);
+        nearest
+    }
+}

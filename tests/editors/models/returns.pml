@@ -1,0 +1,2 @@
+// A comment of the model.byte m;
+active proctype P() {  m = x}
