@@ -399,7 +399,7 @@ fn a_new_search_removes_the_directories_of_searches_that_were_killed_soon() {
     assert_eq!(bench.check(GRID, &["--max-states", "1000", "--reduce", "none"]).code, 3);
     let stopped = tmp.join(&bench.files("tmp")[0]);
     let begin = |known: &[&PathBuf]| {
-        let (child, mut new) = (bench.begun(&[]), PathBuf::new());
+        let (child, mut new) = (bench.start_endless_search(&[]), PathBuf::new());
         wait_until("a search", || {
             let mut made = bench.files("tmp").into_iter().map(|it| tmp.join(it));
             new = made.find(|it| !known.contains(&it)).unwrap_or_default();
@@ -408,15 +408,15 @@ fn a_new_search_removes_the_directories_of_searches_that_were_killed_soon() {
         (child, new)
     };
     let (child, dead) = begin(&[&stopped]);
-    killed(child);
+    kill_search(child);
     // A search that has worked for long may be resumed.
-    let long = copied(&dead, tmp.join("spillway-long"));
+    let long = copy_directory(&dead, tmp.join("spillway-long"));
     let job = fs::File::options().append(true).open(long.join("job")).unwrap();
     job.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
     // A directory of a user is no temporary one.
-    let named = copied(&dead, tmp.join("spillway-named"));
+    let named = copy_directory(&dead, tmp.join("spillway-named"));
     fs::remove_file(named.join("temporary")).unwrap();
-    let foreign = copied(&dead, tmp.join("spillway-foreign"));
+    let foreign = copy_directory(&dead, tmp.join("spillway-foreign"));
     fs::write(foreign.join("letter.txt"), "dear reader").unwrap();
     let left = [&stopped, &long, &named, &foreign];
     let (child, running) = begin(&[&left[..], &[&dead]].concat());
@@ -424,7 +424,7 @@ fn a_new_search_removes_the_directories_of_searches_that_were_killed_soon() {
     // One that is running stays.
     bench.check(COUNTER, &[]);
     assert!(running.join("job").exists());
-    killed(child);
+    kill_search(child);
     bench.check(COUNTER, &[]);
     assert!(!running.exists() && left.iter().all(|it| it.join("job").exists()));
 }
