@@ -92,11 +92,10 @@ pub use walk_chart::WalkChart;
 pub use walked_steps::WalkedSteps;
 
 use crate::model::{
-    CompilationStats, EndViolation, FaultKind, InterpretationReason,
-    POSTCONDITION, PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal,
-    ReductionSummary, RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription,
-    StepOutcome, SystemDescription, TriedCombination, Violation, is_reachability_kind,
-    preserves_depth,
+    CompilationStats, EndViolation, FaultKind, InterpretationReason, POSTCONDITION,
+    PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal, ReductionSummary,
+    RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription, StepOutcome,
+    SystemDescription, TriedCombination, Violation, is_reachability_kind, preserves_depth,
 };
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;

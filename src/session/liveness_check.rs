@@ -352,7 +352,11 @@ impl LivenessCheck {
         let way = PartialOrderStrategy { method, proviso };
         let wished = &self.model.wished;
         let wished = wished.with_selection(wished.selection.clone().and(&way.into()));
-        self.model.reduced_as(runs, DecidedReductions { wished, left_off: None }, budget)
+        self.model.reduced_as(
+            runs,
+            DecidedReductions { wished, trial: TrialOutcome::default() },
+            budget,
+        )
     }
 
     /// Returns the model without the partial order of `searched`: its states have all their steps.

@@ -390,7 +390,11 @@ fn tried_lines(result: &impl std::fmt::Display) -> Vec<String> {
 #[test]
 fn the_choice_depends_neither_on_threads_nor_on_an_interruption() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, model) in [("forked", branching_counters()), ("tight", dependent_processes()), ("late", later_independent_processes())] {
+    for (name, model) in [
+        ("forked", branching_counters()),
+        ("tight", dependent_processes()),
+        ("late", later_independent_processes()),
+    ] {
         let check = |threads| {
             let check = Check::of_text(&model).reduce(auto_without_rewritings()).threads(threads);
             check.memory(memory_beside_tests(512))

@@ -169,6 +169,12 @@ impl PilotLevels {
         self.ends.iter().copied().rfind(|end| 2 * end.states < all).unwrap_or_default()
     }
 
+    /// Returns at most `most` states, spread over the levels with the later half of the states.
+    pub fn late_sample(&self, most: usize) -> Vec<u8> {
+        let states = &self.states[..self.states() * self.width];
+        spread_sample(&states[self.early().states * self.width..], self.width, most)
+    }
+
     /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
     pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
         let (all, late) = (self.states(), self.early().states);

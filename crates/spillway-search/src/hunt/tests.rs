@@ -219,7 +219,7 @@ fn a_long_dive_goes_on_from_turn_to_turn() {
         fails_in: None,
     };
     let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
-    let outcome = hunted(&target(&model, checks), &options(Some("dive")));
+    let outcome = run_hunt(&target(&model, checks), &options(Some("dive")));
     assert_eq!(assert_path(&model, &outcome, INVARIANT).len(), END as usize + 1);
     // Two thirds of the transitions are those of the path, whose states have two successors.
     let taken = outcome.totals().transitions;
