@@ -1,8 +1,10 @@
 //! The model that is searched, and its description for reports.
 
+#[cfg(feature = "languages")]
+use crate::model::TrialOutcome;
 use crate::model::{
     CompilationStats, Counters, InterpretationReason, PreservedProperties, PropertyClass,
-    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, TrialOutcome, TriedCombination,
+    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, TriedCombination,
     preserves_depth,
 };
 #[cfg(feature = "languages")]

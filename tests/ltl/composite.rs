@@ -209,7 +209,7 @@ active proctype Q() { byte j; do :: j < 20 -> j++ :: j == 20 -> break od }
     let kept = [&chained[..], &["--dir", "d"]].concat();
     assert_eq!(bench.run(&kept).code, 1);
     let traced = bench.run(&["trace", "d"]);
-    assert!(traced.shows_a_run() && traced.out.contains("i++"), "{}", traced.out);
+    assert!(traced.shows_run() && traced.out.contains("i++"), "{}", traced.out);
     let fair = [&chained[..], &["--fair", "weak"]].concat();
     assert_eq!(bench.run(&fair).code, 2);
     let counts = ["check", "m.pml", "--ltl", "X X X (x == 0)", "--reduce", "por"];
@@ -249,7 +249,7 @@ active proctype P() {
         let resumed = bench.run(&["resume", "d"]);
         assert_eq!(resumed.code, 1, "{}{}", resumed.out, resumed.err);
         let traced = bench.run(&["trace", "d"]);
-        assert!(traced.shows_a_run() && traced.out.contains("i = 2"), "{}", traced.out);
+        assert!(traced.shows_run() && traced.out.contains("i = 2"), "{}", traced.out);
         std::fs::remove_dir_all(bench.0.path().join("d")).unwrap();
     }
 }

@@ -210,7 +210,7 @@ fn a_dive_exhausts_a_small_system() {
 
 /// One path leads to the end. No turn is long enough for it, and no short dive deep enough.
 #[test]
-fn a_long_dive_goes_on_from_turn_to_turn() {
+fn a_long_dive_continues_from_turn_to_turn() {
     const END: u32 = 60_000;
     let model = NumberSystem {
         starts: vec![0],
