@@ -3,15 +3,15 @@
 //! A resolved specification has no names left to look up. Four decisions make it simple to compile:
 //!
 //! 1. **Flat frames.** Each [`Definition`] has one frame of numbered slots: its parameters first, then the variables
-//! bound inside its body and its LET values. An operator that is defined by LET with parameters, or a LAMBDA, becomes a
-//! definition of its own. What it uses of the surrounding frame becomes its leading parameters (lambda lifting), so no
-//! expression refers to the frame of another definition. 2. **Instances are definitions.** `I == INSTANCE M WITH x <-
-//! e` makes a copy of each used definition of `M`, in which `x` is a call of a definition whose body is `e`. The
-//! parameters of `I(p)` are the leading parameters of each copy. `x'` is [`UnaryOperator::Prime`] of that call. A bare
-//! variable, constant or operator is substituted directly.
+//!    bound inside its body and its LET values. An operator that is defined by LET with parameters, or a LAMBDA, becomes
+//!    a definition of its own. What it uses of the surrounding frame becomes its leading parameters (lambda lifting), so
+//!    no expression refers to the frame of another definition.
+//! 2. **Instances are definitions.** `I == INSTANCE M WITH x <- e` makes a copy of each used definition of `M`, in which
+//!    `x` is a call of a definition whose body is `e`. The parameters of `I(p)` are the leading parameters of each copy.
+//!    `x'` is [`UnaryOperator::Prime`] of that call. A bare variable, constant or operator is substituted directly.
 //! 3. **Laziness is explicit.** Arguments and LET values are expressions that are evaluated when they are used, at most
-//! once a state in which they are used. The operand of `Prime` may contain a slot: its expression is evaluated in the
-//! next state then.
+//!    once a state in which they are used. The operand of `Prime` may contain a slot: its expression is evaluated in the
+//!    next state then.
 //! 4. **One arena.** All expressions are in [`Specification::expressions`], in an order in which operands precede the
 //!    expressions that use them. An analysis is a table indexed by [`ExprId`].
 //!
