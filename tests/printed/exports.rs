@@ -175,6 +175,20 @@ rule \"up\" x < 3 ==> begin x := x + 1; end; invariant \"low\" x < 2;",
     assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (2, "", message));
 }
 
+#[test]
+fn variables_of_a_process_are_absent_before_it_starts() {
+    let model = "proctype C(byte v) { assert(v < 1) } init { run C(1) }";
+    let folder = Folder::with("late.pml", model);
+    assert_eq!(folder.run(&["check", "late.pml", "--dir", "d", "--reduce", "none"]).code, 1);
+    let result: serde_json::Value =
+        serde_json::from_str(&folder.run(&["trace", "d", "--as", "itf"]).out).unwrap();
+    let mut vars = result["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+    let parameter = vars.find(|it| it.ends_with(".v")).unwrap();
+    let absent = serde_json::json!({ "#unserializable": "absent" });
+    assert_eq!(result["states"][0][parameter], absent);
+    assert_eq!(result["states"].as_array().unwrap().last().unwrap()[parameter], 1);
+}
+
 const ROUND: &str = "chan c = [1] of { byte };
 byte n;
 active proctype A() { do :: n == 0 -> c!1; n = 1 od }

@@ -17,7 +17,7 @@ pub(super) fn text(told: &ValuedTrace) -> String {
         let mut state = Map::from_iter([("#meta".to_owned(), meta)]);
         for &name in &variables {
             // Variables of dynamic processes have no value before and after.
-            let absent = || json!({ "#unserializable": "not there" });
+            let absent = || json!({ "#unserializable": "absent" });
             state.insert(name.to_owned(), value_of(values, name).map_or_else(absent, json));
         }
         Some(Json::Object(state))
