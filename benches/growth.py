@@ -25,8 +25,11 @@ MODELS = Path(__file__).resolve().parent.parent / "models" / "promela"
 # Name: file, definitions of each size.
 FAMILIES = {
     "leader election": ("leader_ring", [{"N": n} for n in (4, 5, 7, 8, 10)]),
-    "sorters": ("sorters", [{"N": n} for n in (4, 6, 8, 10, 12)]),
-    "sieve": ("sieve", [{"LAST": last, "PRIMES": primes} for last, primes in ((15, 6), (20, 8), (25, 9), (30, 10), (35, 11))]),
+    "sorters": ("sorters", [{"N": n} for n in (4, 5, 6, 8, 10)]),
+    "sieve": (
+        "sieve",
+        [{"LAST": last, "PRIMES": primes} for last, primes in ((15, 6), (20, 8), (25, 9), (30, 10), (35, 11))],
+    ),
     "philosophers": ("philosophers", [{"N": n, "LEFTY": 1} for n in (4, 5, 6, 7, 8)]),
     "filter lock": ("filter_lock", [{"N": n} for n in (2, 3, 4)]),
     "data transfer": ("transfer", [{"BLOCKS": 20, "SIZE": size} for size in (1, 2, 4, 6, 8)]),
