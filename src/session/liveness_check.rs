@@ -13,7 +13,7 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
-use crate::model::{ConditionModality, SuccessorSink, TrialOutcome};
+use crate::model::{ConditionModality, SuccessorSink};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{CycleProviso, POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
@@ -352,11 +352,7 @@ impl LivenessCheck {
         let way = PartialOrderStrategy { method, proviso };
         let wished = &self.model.wished;
         let wished = wished.with_selection(wished.selection.clone().and(&way.into()));
-        self.model.reduced_as(
-            runs,
-            DecidedReductions { wished, trial: TrialOutcome::default() },
-            budget,
-        )
+        self.model.reduced_as(runs, wished.into(), budget)
     }
 
     /// Returns the model without the partial order of `searched`: its states have all their steps.
@@ -367,11 +363,7 @@ impl LivenessCheck {
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
         let wished = searched.wished().without_kind(ReductionKind::Choice);
-        self.model.reduced_as(
-            runs,
-            DecidedReductions { wished, trial: TrialOutcome::default() },
-            budget,
-        )
+        self.model.reduced_as(runs, wished.into(), budget)
     }
 
     /// Returns the product with the program as written, which is interpreted.

@@ -4,7 +4,7 @@
 //! work of each from samples, and chooses the best. Samples that do not decide are doubled. It uses no clock, so the
 //! choice is the same on each machine, with any number of threads.
 
-use super::trial_contender::{Combination, Contender, ContenderKind, TrialForm};
+use super::trial_contender::{ContenderKind, ReductionCombination, TrialContender, TrialForm};
 use super::trial_decision::{RelativeSize, close_to_best};
 use super::trial_field::{ChosenReductions, TrialField};
 use super::trial_limits::{failure_reason, few_states, reject_large};
@@ -68,7 +68,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         stack: ReductionStack<'m>,
         plan: ReductionPlan,
     ) -> ChosenReductions<'m> {
-        let whole = Combination::new(Vec::new(), runs, stack, plan);
+        let whole = ReductionCombination::new(Vec::new(), runs, stack, plan);
         let possible = self.check_possible(&whole);
         let first = match possible.and_then(|()| self.first_levels(&*whole.model)) {
             Ok(first) => first,
@@ -91,8 +91,8 @@ impl<'m, 's> ReductionTrial<'m, 's> {
     }
 
     /// Returns why nothing is tried.
-    fn check_possible(&self, whole: &Combination<'m>) -> Result<(), NotApplied> {
-        let Combination { runs, plan, .. } = whole;
+    fn check_possible(&self, whole: &ReductionCombination<'m>) -> Result<(), NotApplied> {
+        let ReductionCombination { runs, plan, .. } = whole;
         if plan.selection.has("reversible") {
             return Err(NotApplied::BesideUndoneRules);
         }
@@ -196,15 +196,13 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             field.forms[at].set_samples(samples, shares);
             field.sizes[at] = field.forms[at].predicted();
         }
-        let mut begin = field.forms.len();
-        for contender in &field.contenders {
-            let end = begin + contender.members.len();
-            if positions.iter().any(|at| (begin..end).contains(at))
+        let ranges: Vec<_> = field.positions().map(|(_, range)| range).collect();
+        for (contender, range) in field.contenders.iter().zip(ranges) {
+            if positions.iter().any(|at| range.contains(at))
                 && let Ok(sizes) = contender.predict(&field.forms, self.settings.control)
             {
-                field.sizes.splice(begin..end, sizes);
+                field.sizes.splice(range, sizes);
             }
-            begin = end;
         }
     }
 
@@ -216,8 +214,8 @@ impl<'m, 's> ReductionTrial<'m, 's> {
 
     /// Returns dead-variable elimination that resets several processes jointly. It is tried only without partial order
     /// and symmetry. No remaining reduction then depends on which action accesses which variable.
-    fn joint_resets(&self, base: &TrialForm<'m>) -> Option<Contender<'m>> {
-        let Combination { runs, plan, .. } = &base.whole;
+    fn joint_resets(&self, base: &TrialForm<'m>) -> Option<TrialContender<'m>> {
+        let ReductionCombination { runs, plan, .. } = &base.whole;
         let dead = plan.get("dead")?;
         let plan = plan.with("dead", dead.clone().with("joint", true));
         let budget = self.settings.budget;
@@ -229,13 +227,13 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));
         let stack = self.stack(&runs, &plan);
         let is_symmetric = is_symmetric(&stack);
-        let members = vec![Combination::new(vec![JOINT_RESETS.into()], runs, stack, plan)];
-        (!is_symmetric).then_some(Contender { form: 0, kind: ContenderKind::Plain, members })
+        let members = vec![ReductionCombination::new(vec![JOINT_RESETS.into()], runs, stack, plan)];
+        (!is_symmetric).then_some(TrialContender { form: 0, kind: ContenderKind::Plain, members })
     }
 
     /// Returns symmetry of processes, if no other symmetry applies.
-    fn process_symmetry(&self, base: &TrialForm<'m>) -> Option<Contender<'m>> {
-        let Combination { runs, plan, stack, .. } = &base.whole;
+    fn process_symmetry(&self, base: &TrialForm<'m>) -> Option<TrialContender<'m>> {
+        let ReductionCombination { runs, plan, stack, .. } = &base.whole;
         let symmetry = plan.get("symmetry").filter(|_| !is_symmetric(stack))?;
         let plan = plan.with("symmetry", symmetry.clone().with("processes", true));
         let stack = self.stack(runs, &plan);
@@ -243,14 +241,14 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             return None;
         }
         let names = vec![PROCESS_SYMMETRY.into()];
-        let members = vec![Combination::new(names, runs.clone(), stack, plan)];
-        Some(Contender { form: 0, kind: ContenderKind::Plain, members })
+        let members = vec![ReductionCombination::new(names, runs.clone(), stack, plan)];
+        Some(TrialContender { form: 0, kind: ContenderKind::Plain, members })
     }
 
     /// Returns the program with merged transitions. `None` if merging is not applicable or leaves too many states, if
     /// the plan has other rewriting reductions than those of `auto`, or if a shortest counterexample is requested.
     fn merged_form(&self, base: &TrialForm<'m>) -> Option<TrialForm<'m>> {
-        let Combination { runs, plan, .. } = &base.whole;
+        let ReductionCombination { runs, plan, .. } = &base.whole;
         let rewriting = |it: &ReductionPlan| {
             it.selection.filtered(|entry| entry.kind == ReductionKind::Rewriting)
         };
@@ -271,7 +269,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         let form = self.model.form(&plan, self.settings.budget);
         let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));
         let stack = self.stack(&runs, &plan);
-        let whole = Combination::new(vec!["merge".into()], runs, stack, plan);
+        let whole = ReductionCombination::new(vec!["merge".into()], runs, stack, plan);
         let first = self.levels(PilotStart::Initial, PilotSize::FIRST, &*whole.model).ok()?;
         let samples = self.with_deep(first, &*whole.model, PilotSize::FIRST);
         let shares = self.merged_sizes(base, &whole.plan, &samples);
@@ -312,8 +310,8 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         &self,
         at: usize,
         form: &TrialForm<'m>,
-    ) -> Result<Vec<Contender<'m>>, NotApplied> {
-        let Combination { runs, stack, model, .. } = &form.whole;
+    ) -> Result<Vec<TrialContender<'m>>, NotApplied> {
+        let ReductionCombination { runs, stack, model, .. } = &form.whole;
         reject_large(runs)?;
         let has_claim = !stack.names(&[ReductionKind::Product]).is_empty();
         let has_room = !has_claim && has_room_for_obligations(&**model, self.settings.storage);
@@ -336,7 +334,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             };
             let members = vec![self.ordered(form, &order, CycleProviso::Levels)?];
             let kind = ContenderKind::Order(order);
-            contenders.push(Contender { form: at, kind, members });
+            contenders.push(TrialContender { form: at, kind, members });
         }
         match contenders.is_empty() {
             true if has_claim => Err(NotApplied::BesideClaimAndSymmetry),
@@ -351,20 +349,20 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         at: usize,
         form: &TrialForm<'m>,
         order: &PartialOrder<'m>,
-    ) -> Result<Contender<'m>, NotApplied> {
-        let Combination { runs, stack, .. } = &form.whole;
+    ) -> Result<TrialContender<'m>, NotApplied> {
+        let ReductionCombination { runs, stack, .. } = &form.whole;
         let plain = self.ordered(form, order, CycleProviso::Static)?;
         let is_plain = plain.model.width() == runs.form.interp().layout().bytes;
         let has_claim = !stack.names(&[ReductionKind::Product]).is_empty();
         if self.settings.limits.shortest || has_claim || !is_plain {
             let kind = ContenderKind::Order(order.clone());
-            return Ok(Contender { form: at, kind, members: vec![plain] });
+            return Ok(TrialContender { form: at, kind, members: vec![plain] });
         }
         let proviso = order.chain_proviso();
         let chained = order.with_proviso(proviso);
         let members = vec![plain, self.ordered(form, &chained, proviso)?];
         let kind = ContenderKind::Chains { stored: order.clone(), chained };
-        Ok(Contender { form: at, kind, members })
+        Ok(TrialContender { form: at, kind, members })
     }
 
     /// Adds partial order to a form of the program.
@@ -373,14 +371,14 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         form: &TrialForm<'m>,
         order: &PartialOrder<'m>,
         proviso: CycleProviso,
-    ) -> Result<Combination<'m>, NotApplied> {
-        let Combination { names, runs, plan, .. } = &form.whole;
+    ) -> Result<ReductionCombination<'m>, NotApplied> {
+        let ReductionCombination { names, runs, plan, .. } = &form.whole;
         let stack = self.stack_with_order(runs, order, plan)?;
         let strategy = PartialOrderStrategy { method: PartialOrderMethod::DEFAULT, proviso };
         let plan = plan.with_selection(plan.selection.clone().and(&strategy.into()));
         let name = format!("por with {}", proviso.name());
         let names = names.iter().cloned().chain([name]).collect();
-        Ok(Combination::new(names, runs.clone(), stack, plan))
+        Ok(ReductionCombination::new(names, runs.clone(), stack, plan))
     }
 
     /// Returns the stack of a plan with partial order, or why partial order is not applicable.
@@ -416,8 +414,9 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         proviso: CycleProviso,
     ) -> Result<PartialOrder<'m>, NotApplied> {
         let ReductionSettings { control, budget, .. } = self.settings;
-        let Combination { runs: ExecutableProgram { form: program, executor }, plan, .. } =
-            &form.whole;
+        let ReductionCombination {
+            runs: ExecutableProgram { form: program, executor }, plan, ..
+        } = &form.whole;
         let strategy = PartialOrderStrategy { method: PartialOrderMethod::DEFAULT, proviso };
         let interp = program.interp();
         let selector = Box::new(interp.selector()?);

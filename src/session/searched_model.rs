@@ -163,6 +163,14 @@ pub struct DecidedReductions {
     pub trial: TrialOutcome,
 }
 
+#[cfg(feature = "languages")]
+impl From<ReductionPlan> for DecidedReductions {
+    /// Decides for a plan without a trial.
+    fn from(wished: ReductionPlan) -> DecidedReductions {
+        DecidedReductions { wished, trial: TrialOutcome::default() }
+    }
+}
+
 /// The description of a model for reports.
 pub struct ModelSummary<'m> {
     /// The name of its file or type.

@@ -17,7 +17,7 @@ const CHAINED_MAX: f64 = 0.5;
 const CHAINED_WORK: f64 = 0.5;
 
 /// A combination of reductions that is ready to be searched.
-pub(super) struct Combination<'m> {
+pub(super) struct ReductionCombination<'m> {
     /// The reductions in addition to those that need no trial, as reports name them.
     pub names: Vec<String>,
     pub runs: ExecutableProgram<'m>,
@@ -26,16 +26,16 @@ pub(super) struct Combination<'m> {
     pub model: Box<dyn StateSpace + 'm>,
 }
 
-impl<'m> Combination<'m> {
+impl<'m> ReductionCombination<'m> {
     /// Applies a stack, which was built for a plan.
     pub fn new(
         names: Vec<String>,
         runs: ExecutableProgram<'m>,
         stack: ReductionStack<'m>,
         plan: ReductionPlan,
-    ) -> Combination<'m> {
+    ) -> ReductionCombination<'m> {
         let model = stack.wrap(runs.executor.clone().into_model());
-        Combination { names, runs, plan, stack, model }
+        ReductionCombination { names, runs, plan, stack, model }
     }
 
     /// Returns a prediction without samples.
@@ -47,7 +47,7 @@ impl<'m> Combination<'m> {
 
 /// A form of the program, without reductions that choose transitions, and samples of its states.
 pub(super) struct TrialForm<'m> {
-    pub whole: Combination<'m>,
+    pub whole: ReductionCombination<'m>,
     /// The samples: the first levels, then those of deeper states.
     pub samples: Vec<PilotLevels>,
     /// Its size in each sample, relative to the first form.
@@ -86,14 +86,14 @@ pub(super) enum ContenderKind<'m> {
 }
 
 /// One combination for a form of the program, or two that are compared on the same levels.
-pub(super) struct Contender<'m> {
+pub(super) struct TrialContender<'m> {
     /// The position of the form.
     pub form: usize,
     pub kind: ContenderKind<'m>,
-    pub members: Vec<Combination<'m>>,
+    pub members: Vec<ReductionCombination<'m>>,
 }
 
-impl Contender<'_> {
+impl TrialContender<'_> {
     /// Whether it chooses transitions.
     pub fn chooses(&self) -> bool {
         !matches!(self.kind, ContenderKind::Plain)
@@ -106,7 +106,8 @@ impl Contender<'_> {
         control: &SearchControl,
     ) -> Result<Vec<PredictedSize>> {
         let form = &forms[self.form];
-        let mut sizes: Vec<_> = self.members.iter().map(Combination::unpredicted).collect();
+        let mut sizes: Vec<_> =
+            self.members.iter().map(ReductionCombination::unpredicted).collect();
         for (sample, &share) in form.samples.iter().zip(&form.shares) {
             for (size, found) in sizes.iter_mut().zip(self.compare(sample, control)?) {
                 size.samples.push(found.left.of(share));

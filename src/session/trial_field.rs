@@ -1,7 +1,7 @@
 //! The combinations that a trial compares, with their predicted sizes, and the outcome.
 
 use super::ExecutableProgram;
-use super::trial_contender::{Combination, Contender, ContenderKind, TrialForm};
+use super::trial_contender::{ContenderKind, ReductionCombination, TrialContender, TrialForm};
 use super::trial_decision::{PredictedSize, best};
 use crate::model::{TrialOutcome, TriedCombination};
 use crate::reduce::partial_order::PartialOrderMethod;
@@ -24,13 +24,13 @@ pub(super) struct ChosenReductions<'m> {
 
 impl<'m> ChosenReductions<'m> {
     /// Returns the reductions that need no trial. Others are not tried, for some reason.
-    pub fn untried(whole: Combination<'m>, reason: NotApplied) -> ChosenReductions<'m> {
+    pub fn untried(whole: ReductionCombination<'m>, reason: NotApplied) -> ChosenReductions<'m> {
         let left_off = PartialOrderMethod::DEFAULT.refusal(reason);
         ChosenReductions::new(whole, Some(left_off).into())
     }
 
     fn new(
-        Combination { runs, stack, plan, .. }: Combination<'m>,
+        ReductionCombination { runs, stack, plan, .. }: ReductionCombination<'m>,
         trial: TrialOutcome,
     ) -> ChosenReductions<'m> {
         ChosenReductions { runs, stack, plan, trial }
@@ -43,7 +43,7 @@ pub(super) struct TrialField<'m> {
     pub forms: Vec<TrialForm<'m>>,
     /// Why partial order is not tried, if it is not.
     pub without_order: Option<NotApplied>,
-    pub contenders: Vec<Contender<'m>>,
+    pub contenders: Vec<TrialContender<'m>>,
     /// The predicted sizes: of the forms, then of the members of the contenders.
     pub sizes: Vec<PredictedSize>,
 }
@@ -84,7 +84,7 @@ impl<'m> TrialField<'m> {
 
     /// Returns whether another member made a contender needless: if chains leave few states, the proviso of levels
     /// hardly leaves fewer.
-    pub fn is_needless(&self, contender: &Contender<'m>) -> bool {
+    pub fn is_needless(&self, contender: &TrialContender<'m>) -> bool {
         let whole = self.whole_counters();
         let is_small = |it: &PredictedSize| it.predicted(whole).states <= SMALL;
         let mut members = self.sizes.iter().skip(self.forms.len());
@@ -125,7 +125,7 @@ impl<'m> TrialField<'m> {
         ChosenReductions::new(chosen, trial)
     }
 
-    fn combinations(&self) -> impl Iterator<Item = &Combination<'m>> {
+    fn combinations(&self) -> impl Iterator<Item = &ReductionCombination<'m>> {
         let members = self.contenders.iter().flat_map(|it| &it.members);
         self.forms.iter().map(|it| &it.whole).chain(members)
     }

@@ -1,14 +1,12 @@
 //! The search for a shorter counterexample of a model that is a text: its model, and its result in a directory.
 
 use super::directory::reject_link;
-use super::searched_model::DecidedReductions;
 use super::shortest_counterexample::{UnreducedSearch, bound, search_path, shortened_from};
 use super::verdict::CheckpointEvidence;
 use super::{
     CheckConfig, DirectoryContents, Error, ExecutableProgram, SearchDirectory, SearchJob, TextModel,
 };
 use crate::budget::AnalysisBudget;
-use crate::model::TrialOutcome;
 use crate::reduce::{ReductionKind, ReductionPlan};
 use crate::report::{ShorteningResult, ViolationReport};
 use crate::search::StateStorage;
@@ -35,8 +33,7 @@ impl TextModel {
         let ShortenedSearch { wished, config, storage } = shortened;
         let wished = wished.without_kind(ReductionKind::Choice);
         let wished = wished.with_selection(wished.selection.clone().without("reversible"));
-        let decided = DecidedReductions { wished, trial: TrialOutcome::default() };
-        let searched = self.reduced_as(runs, decided, budget);
+        let searched = self.reduced_as(runs, wished.into(), budget);
         let mut config = config.clone();
         config.search.shortest = false;
         let job = SearchJob::new(&config, self, &searched, storage);

@@ -7,7 +7,9 @@ use crate::merge::{Choices, random_dve_model, random_promela_model, try_random};
 use crate::support::lockstep::{ALL, load};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both;
-use crate::support::reductions::{partial_order_plan, partial_order_plan_for, rewritings};
+use crate::support::reductions::{
+    partial_order_plan, partial_order_plan_for, preserved_classes, rewritings,
+};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
@@ -379,10 +381,8 @@ fn confluence_reports_preserved_properties_effect_and_refusals() {
     };
     let model = with_strategy(text, CONFLUENCE_BY_CHAINS);
     let searched = model.searched();
-    let preserved = searched.stack().preserves();
-    let kept: Vec<_> = PropertyClass::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
     assert_eq!(
-        kept,
+        preserved_classes(searched.stack().preserves()),
         [PropertyClass::Deadlocks, PropertyClass::StepErrors, PropertyClass::Invariants]
     );
     let summary = &searched.stack().summaries(&Default::default())[0];

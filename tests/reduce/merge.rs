@@ -7,7 +7,7 @@ use crate::generated;
 use crate::support::lockstep::{ALL, load, with_conditional_effect};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both as both_of;
-use crate::support::reductions::{partial_order_plan, rewritings};
+use crate::support::reductions::{partial_order_plan, preserved_classes, rewritings};
 use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
@@ -614,8 +614,7 @@ fn merging_reports_preserved_properties_effect_and_refusals() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od }";
     let model = load("promela", text).with_plan(merge());
     let searched = model.searched();
-    let preserved: Vec<_> =
-        PropertyClass::ALL.into_iter().filter(|it| searched.stack().preserves().has(*it)).collect();
+    let preserved = preserved_classes(searched.stack().preserves());
     let expected = [
         PropertyClass::Deadlocks,
         PropertyClass::StepErrors,

@@ -11,7 +11,8 @@ use crate::support::lockstep::{ALL, load};
 use crate::support::memory::memory_beside_tests;
 use crate::support::reductions::both;
 use crate::support::reductions::{
-    bisimilar, partial_order_plan, partial_order_plan_for, rewritings, scalarsets,
+    bisimilar, partial_order_plan, partial_order_plan_for, preserved_classes, rewritings,
+    scalarsets,
 };
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
@@ -374,11 +375,8 @@ fn simultaneous_transitions_report_preserved_properties_effect_and_refusals() {
     for strategy in STRATEGIES {
         let model = with_strategy(text, strategy);
         let searched = model.searched();
-        let preserved = searched.stack().preserves();
-        let preserved_classes: Vec<_> =
-            PropertyClass::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
         assert_eq!(
-            preserved_classes,
+            preserved_classes(searched.stack().preserves()),
             [PropertyClass::Deadlocks, PropertyClass::StepErrors, PropertyClass::Invariants]
         );
         let summary =

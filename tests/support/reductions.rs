@@ -1,7 +1,7 @@
 //! Plans of reductions for tests.
 #![allow(dead_code)]
 
-use spillway::model::CheckSelection;
+use spillway::model::{CheckSelection, PreservedProperties, PropertyClass};
 use spillway::reduce::partial_order::PartialOrderStrategy;
 use spillway::reduce::{ParameterValues, ReductionPlan, ReductionSelection};
 
@@ -52,4 +52,9 @@ pub fn both(one: &ReductionPlan, other: &ReductionPlan) -> ReductionPlan {
 pub fn scalarsets(effort: &str) -> ReductionPlan {
     let parameters = ParameterValues::default().with("effort", effort).with("processes", false);
     ReductionPlan::of([]).with("symmetry", parameters)
+}
+
+/// Returns the classes of properties that are preserved.
+pub fn preserved_classes(preserved: PreservedProperties) -> Vec<PropertyClass> {
+    PropertyClass::ALL.into_iter().filter(|it| preserved.has(*it)).collect()
 }

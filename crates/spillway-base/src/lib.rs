@@ -8,10 +8,12 @@
 //! | [`numbers`] | numbers in words |
 //! | [`random`] | pseudo-random numbers |
 //! | [`budget`] | time and memory limits of an analysis |
+//! | [`buffer_pool`] | buffers of several threads |
 //! | [`components`] | strongly connected components of graphs |
 //! | [`trees`] | operands as trees of least height |
 
 pub mod budget;
+pub mod buffer_pool;
 pub mod components;
 pub mod diag;
 pub mod escape;

@@ -13,7 +13,6 @@
 pub mod abstraction;
 mod action_trial;
 pub mod boring;
-mod buffer_pool;
 mod checked_properties;
 pub mod claim;
 pub mod confluence;

@@ -36,7 +36,6 @@ use spillway_model::{
     concretise_single_step,
 };
 
-use super::buffer_pool::BufferPool;
 use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
     ReductionMethod, ReductionSubject, SavingMeasure,
@@ -57,6 +56,7 @@ use search::ElementBuffers;
 use spillway_analysis::automorphisms::automorphisms;
 use spillway_analysis::equivalence_classes::connected_sets;
 use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
+use spillway_base::buffer_pool::BufferPool;
 use spillway_base::numbers::grouped;
 use spillway_ir::layout::{CellId, StateValidator};
 use spillway_ir::{Domain, Layout, ProcessInstance, Program, ScalarsetId, Type, TypeId};

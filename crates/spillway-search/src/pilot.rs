@@ -26,6 +26,7 @@ use deep::deep_states;
 use spill::Result;
 use spillway_model::{Capabilities, Counters, ObligationSink, StateSpace, SuccessorSink};
 use walk::{PilotWalk, WalkStart, WalkedLevels};
+use work::before_later_half;
 
 /// The limits of the pilot search of the whole space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,21 +166,24 @@ impl PilotLevels {
 
     /// Returns the counters before the levels with the later half of the states.
     fn early(&self) -> WalkCounters {
-        let all = self.states();
-        self.ends.iter().copied().rfind(|end| 2 * end.states < all).unwrap_or_default()
+        before_later_half(&self.ends)
+    }
+
+    /// Returns the states of the levels with the later half of the states.
+    fn late_states(&self) -> &[u8] {
+        &self.states[self.early().states * self.width..self.states() * self.width]
     }
 
     /// Returns at most `most` states, spread over the levels with the later half of the states.
     pub fn late_sample(&self, most: usize) -> Vec<u8> {
-        let states = &self.states[..self.states() * self.width];
-        spread_sample(&states[self.early().states * self.width..], self.width, most)
+        spread_sample(self.late_states(), self.width, most)
     }
 
     /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
     pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
-        let (all, late) = (self.states(), self.early().states);
-        let states = self.states[late * self.width..].chunks_exact(self.width).take(all - late);
-        states.filter(|state| is_such(state)).count() as f64 / (all - late).max(1) as f64
+        let states = self.late_states().chunks_exact(self.width);
+        let all = states.len().max(1) as f64;
+        states.filter(|state| is_such(state)).count() as f64 / all
     }
 
     /// Returns whether `reduced` postpones transitions of several states among the first ones and a sample of all.
@@ -260,9 +264,9 @@ impl PilotLevels {
             self.race(&mut walk)?;
         }
         let complete = self.complete(&walk);
-        let early = walk.early_states();
         let width = reduced.width();
         let WalkedLevels { mut states, ends } = walk.into_levels();
+        let early = before_later_half(&ends).states;
         states.truncate(ends.last().map_or(0, |end| end.states) * width);
         Ok(ReducedLevels { remaining, complete, width, states, early })
     }

@@ -5,10 +5,10 @@ use super::blocks::in_blocks;
 use super::chains::{ChainBuffers, ChainRunner};
 use super::choice::TransitionChoice;
 use super::program_chooser::ProgramChooser;
-use crate::buffer_pool::BufferPool;
 use crate::simultaneous::{SimultaneousSets, SimultaneousSteps};
 use spillway_analysis::bit_sets;
 use spillway_analysis::instances::InstanceSets;
+use spillway_base::buffer_pool::BufferPool;
 use spillway_exec::{GroupedSuccessors, SelectiveStateSpace, split_by_ends};
 use spillway_model::{
     ActionCounts, ActionId, Capabilities, ChainedSteps, CycleProvisoStateSpace, ObligationSink,

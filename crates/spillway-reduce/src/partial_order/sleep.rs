@@ -9,9 +9,9 @@ use super::blocks::in_blocks;
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
 use super::sleep_sets::{EarlierInstances, SleepSets};
 use super::{PartialOrderMethod, PartialOrderModel};
-use crate::buffer_pool::BufferPool;
 use spillway_analysis::bit_sets;
 use spillway_analysis::instances::InstanceSets;
+use spillway_base::buffer_pool::BufferPool;
 use spillway_exec::{LabelledSink, SelectiveStateSpace, labelled, split_by_ends};
 use spillway_ir::Entity;
 use spillway_model::{

@@ -2,7 +2,7 @@
 
 use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use super::state_set::OrderedStateSet;
-use crate::buffer_pool::BufferPool;
+use spillway_base::buffer_pool::BufferPool;
 use spillway_exec::Interp;
 use spillway_model::{
     ActionCounts, ActionId, CandidateBatch, Capabilities, ExpansionOutcome, Finding, Findings,

@@ -8,7 +8,7 @@
 //! reverse, the order by transition class, or a random order. A dive draws the order of the classes once, and a random
 //! order in each state.
 //!
-//! There are two series of dives, with a set each. A *long* dive goes on from turn to turn, so it meets each violation
+//! There are two series of dives, with a set each. A *long* dive continues in later turns, so it meets each violation
 //! that a depth-first search of all states meets, unless its memory is too small. *Short* dives begin anew in each turn.
 
 use super::fingerprints::{FingerprintSet, InsertionResult, difference_class, fingerprint};
@@ -92,7 +92,7 @@ struct DiveMemory {
 }
 
 /// A dive, which may be suspended.
-struct Dive {
+struct SuspendableDive {
     order: SuccessorOrder,
     depth_limit: usize,
     /// The number of the initial state that begins next, and of those that have not begun.
@@ -114,9 +114,9 @@ struct Dive {
     is_partial: bool,
 }
 
-impl Dive {
-    fn new(memory: DiveMemory, depth_limit: usize) -> Dive {
-        Dive {
+impl SuspendableDive {
+    fn new(memory: DiveMemory, depth_limit: usize) -> SuspendableDive {
+        SuspendableDive {
             order: SuccessorOrder::Generated,
             depth_limit,
             next_start: 0,
@@ -147,8 +147,8 @@ impl Dive {
         self.states.clear();
     }
 
-    /// Goes on until the turn ends.
-    fn go_on(&mut self, worker: &mut HuntWorker) -> Result<DiveEnd> {
+    /// Continues the dive until the turn ends.
+    fn run_turn(&mut self, worker: &mut HuntWorker) -> Result<DiveEnd> {
         let mut state = Vec::new();
         while !worker.is_over() {
             state.clear();
@@ -266,30 +266,30 @@ impl Dive {
 
 /// Dives one after another.
 struct DiveSeries {
-    dive: Dive,
+    dive: SuspendableDive,
     /// The number of the next dive, which selects its order.
     number: u64,
-    /// Whether a dive goes on in the next turn.
-    goes_on: bool,
+    /// Whether a suspended dive continues in the next turn.
+    is_long: bool,
     is_suspended: bool,
 }
 
 impl DiveSeries {
     /// Creates the dives from this number on. Each begins anew in each turn.
     fn short(memory: DiveMemory, number: u64) -> DiveSeries {
-        let dive = Dive::new(memory, DEPTH_FIRST);
-        DiveSeries { dive, number, goes_on: false, is_suspended: false }
+        let dive = SuspendableDive::new(memory, DEPTH_FIRST);
+        DiveSeries { dive, number, is_long: false, is_suspended: false }
     }
 
-    /// Creates the dives from this number on. Each goes on from turn to turn.
+    /// Creates the dives from this number on. Each continues in later turns.
     fn long(memory: DiveMemory, number: u64) -> DiveSeries {
-        let dive = Dive::new(memory, DEPTH_LONG);
-        DiveSeries { dive, number, goes_on: true, is_suspended: false }
+        let dive = SuspendableDive::new(memory, DEPTH_LONG);
+        DiveSeries { dive, number, is_long: true, is_suspended: false }
     }
 
     /// Dives until the part of the turn ends, or a dive has a finding or exhausts the states.
     fn take_part(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
-        self.is_suspended &= self.goes_on;
+        self.is_suspended &= self.is_long;
         loop {
             if !self.is_suspended {
                 if !worker.begin_walk() {
@@ -300,7 +300,7 @@ impl DiveSeries {
                 self.dive.begin(order, worker);
             }
             self.is_suspended = true;
-            match self.dive.go_on(worker)? {
+            match self.dive.run_turn(worker)? {
                 DiveEnd::Suspended => return Ok(TurnEnd::Nothing),
                 DiveEnd::Found(found) => return Ok(TurnEnd::Found(found)),
                 DiveEnd::Complete => self.is_suspended = false,

@@ -87,13 +87,6 @@ impl<'m> PilotWalk<'m> {
         self.ends.last().copied().unwrap_or_default()
     }
 
-    /// Returns the number of states before the levels with the later half of them.
-    pub fn early_states(&self) -> usize {
-        let all = self.states();
-        let early = self.ends.iter().map(|end| end.states).rfind(|&it| 2 * it < all);
-        early.unwrap_or_default()
-    }
-
     /// Returns whether there are no other states.
     pub fn is_at_end(&self) -> bool {
         self.at_end

@@ -46,3 +46,10 @@ impl WalkCounters {
         TRANSITION * steps + STORED * stored + CHOICE * choices + self.looked as f64
     }
 }
+
+/// Returns the counters before the levels with the later half of the states. `ends` has the counters up to the end of
+/// each level.
+pub(super) fn before_later_half(ends: &[WalkCounters]) -> WalkCounters {
+    let all = ends.last().map_or(0, |end| end.states);
+    ends.iter().copied().rfind(|end| 2 * end.states < all).unwrap_or_default()
+}

@@ -2,7 +2,7 @@
 
 use super::generation::GenerationPhase;
 use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode, is_comparison};
-use super::observation::Observation;
+use super::observation::AccessObservation;
 use super::program::CompiledSpecification;
 use super::state_memo::{Inputs, StateMemos};
 use super::units::UnitWalk;
@@ -57,7 +57,7 @@ pub struct Evaluator<'p> {
     /// The generation of successors under way.
     pub(super) generation: super::generation::Generation,
     /// What the evaluation under way reads and writes, if it is observed.
-    pub(super) observation: Observation,
+    pub(super) observation: AccessObservation,
     /// The walk through units under way.
     pub(super) unit_walk: UnitWalk,
 }

@@ -57,10 +57,10 @@ pub use checks::{FailedCheck, GeneratedStates};
 pub use evaluator::Evaluator;
 pub use generation::{ActionParameter, EnteredAction};
 pub use observation::{
-    ElementCandidates, Observed, ReadAspect, ValuePath, ValuePlace, VariableCandidates,
+    ElementCandidates, ObservedAccesses, ReadAspect, ValuePath, ValuePlace, VariableCandidates,
     VariableRead, VariableWrite,
 };
 pub use program::CompiledSpecification;
 pub use search::{MemorySearch, MemorySearchOptions, SearchEnding};
 pub use symmetry::SymmetryGroup;
-pub use units::{Condition, JudgedUnit, NoUnits, SteppedUnit, UnitTable, WantedUnit};
+pub use units::{CheckedCondition, JudgedUnit, NoUnits, SteppedUnit, UnitTable, WantedUnit};

@@ -70,7 +70,7 @@ pub enum VariableWrite {
 
 /// What an observed evaluation noted.
 #[derive(Debug, Default)]
-pub(super) struct Observation {
+pub(super) struct AccessObservation {
     /// Whether it is under way.
     pub is_active: bool,
     /// Whether the result depends on something that is not noted.
@@ -87,7 +87,7 @@ pub(super) struct Observation {
 
 /// What was noted in one observation.
 #[derive(Debug, Default)]
-pub struct Observed {
+pub struct ObservedAccesses {
     /// The reads, in their order.
     pub reads: Vec<VariableRead>,
     /// The writes of each successor, one after the other, each with one for each variable.

@@ -4,7 +4,8 @@ use super::evaluator::{Evaluator, SlotContent};
 use super::generation::GenerationPhase;
 use super::node::{BoundNode, Node, NodeId, UpdateNode};
 use super::observation::{
-    ElementCandidates, Observed, ReadAspect, ValuePath, ValuePlace, VariableRead, VariableWrite,
+    ElementCandidates, ObservedAccesses, ReadAspect, ValuePath, ValuePlace, VariableRead,
+    VariableWrite,
 };
 use crate::level::Level;
 use crate::resolve::ids::ExprId;
@@ -54,9 +55,9 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns what was noted since the last call.
-    pub(super) fn take_observed(&mut self) -> Observed {
+    pub(super) fn take_observed(&mut self) -> ObservedAccesses {
         let noted = &mut self.observation;
-        Observed {
+        ObservedAccesses {
             reads: std::mem::take(noted.reads.get_mut()),
             writes: std::mem::take(&mut noted.successors),
             is_opaque: noted.is_opaque.take(),

@@ -4,8 +4,10 @@ use super::checks::GeneratedStates;
 use super::evaluator::Evaluator;
 use super::generation::Flow;
 use super::node::{Argument, BindingNode, BoundNode, Node, NodeId};
-use super::observation::Observed;
-use super::units::{Condition, JudgedUnit, NoUnits, SteppedUnit, UnitTable, UnitWalk, WantedUnit};
+use super::observation::ObservedAccesses;
+use super::units::{
+    CheckedCondition, JudgedUnit, NoUnits, SteppedUnit, UnitTable, UnitWalk, WantedUnit,
+};
 use crate::level::Level;
 use crate::resolve::ids::ExprId;
 use crate::standard::Outcome;
@@ -40,7 +42,7 @@ impl<'p> Evaluator<'p> {
     /// An evaluation fails.
     pub fn judge_units(
         &mut self,
-        conditions: &[Condition],
+        conditions: &[CheckedCondition],
         table: &mut UnitTable,
         wanted: &[WantedUnit],
     ) -> Outcome<Result<Vec<JudgedUnit>, NoUnits>> {
@@ -145,7 +147,7 @@ impl<'p> Evaluator<'p> {
         result
     }
 
-    fn observed_unit(&mut self, wanted: WantedUnit) -> Option<Observed> {
+    fn observed_unit(&mut self, wanted: WantedUnit) -> Option<ObservedAccesses> {
         let observed = self.take_observed();
         if wanted.is_observed {
             return Some(observed);
@@ -154,16 +156,16 @@ impl<'p> Evaluator<'p> {
         None
     }
 
-    fn judge_all(&mut self, conditions: &[Condition]) -> Outcome<bool> {
+    fn judge_all(&mut self, conditions: &[CheckedCondition]) -> Outcome<bool> {
         for condition in conditions {
             let holds = match *condition {
-                Condition::Predicate(definition) => {
+                CheckedCondition::Predicate(definition) => {
                     let frame = self.open_frame(definition.0, &[], 0);
                     let holds = self.judge(self.program.body(definition), frame)?;
                     self.close_frame(frame);
                     holds
                 }
-                Condition::Step { action, subscript } => self.judge_unit(|it| {
+                CheckedCondition::Step { action, subscript } => self.judge_unit(|it| {
                     Ok(it.holds(action)? || it.is_definition_unchanged(subscript)?)
                 })?,
             };

@@ -8,7 +8,7 @@
 //! A walk evaluates some units and passes over the others. It remembers how many units are below each part that is split,
 //! and passes over such a part as a whole if no unit below it is wanted.
 
-use super::observation::Observed;
+use super::observation::ObservedAccesses;
 use crate::resolve::ids::DefinitionId;
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const UNITS_MAX: u32 = 1 << 12;
 
 /// A condition on a state or on a step.
 #[derive(Clone, Copy, Debug)]
-pub enum Condition {
+pub enum CheckedCondition {
     /// A definition without parameters.
     Predicate(DefinitionId),
     /// `[action]_subscript`: a step that the action allows or that leaves the subscript unchanged.
@@ -46,7 +46,7 @@ pub struct SteppedUnit {
     /// The indices of its successors.
     pub successors: Range<usize>,
     /// What was observed, if that was wanted.
-    pub observed: Option<Observed>,
+    pub observed: Option<ObservedAccesses>,
 }
 
 /// A unit of conditions that was evaluated.
@@ -57,7 +57,7 @@ pub struct JudgedUnit {
     /// Whether it holds.
     pub holds: bool,
     /// What was observed, if that was wanted.
-    pub observed: Option<Observed>,
+    pub observed: Option<ObservedAccesses>,
 }
 
 /// The units of an action or of conditions, as far as walks know them.

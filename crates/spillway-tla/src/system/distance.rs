@@ -3,8 +3,8 @@
 use super::SpecificationSystem;
 use crate::eval::Evaluator;
 use crate::resolve::tree::DefinitionId;
+use spillway_base::buffer_pool::BufferPool;
 use spillway_model::{ConditionModality, MeasuredDistance, UNIT_DISTANCE};
-use std::sync::{Mutex, PoisonError};
 
 /// The distances to a violation of some conditions on states.
 pub struct SpecificationDistance<'s> {
@@ -12,7 +12,7 @@ pub struct SpecificationDistance<'s> {
     /// The definitions, each with the value of a violation.
     wanted: Vec<(DefinitionId, bool)>,
     /// The evaluators that are not in use. They keep the values of constants.
-    evaluators: Mutex<Vec<Evaluator<'s>>>,
+    evaluators: BufferPool<Evaluator<'s>>,
 }
 
 impl SpecificationSystem {
@@ -21,7 +21,7 @@ impl SpecificationSystem {
         let selected = (0..).zip(&self.conditions).filter(|(number, _)| is_selected(*number));
         let wanted = selected.map(|(_, it)| (it.definition, it.holds != ConditionModality::Always));
         let wanted: Vec<_> = wanted.collect();
-        let evaluators = Mutex::default();
+        let evaluators = BufferPool::default();
         (!wanted.is_empty()).then_some(SpecificationDistance { system: self, wanted, evaluators })
     }
 }
@@ -32,17 +32,17 @@ impl SpecificationDistance<'_> {
         let Ok(values) = self.system.decode(state) else {
             return MeasuredDistance { distance: UNIT_DISTANCE, evaluated: 1 };
         };
-        let free = || self.evaluators.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle = free().pop();
-        let mut evaluator = idle.unwrap_or_else(|| Evaluator::new(&self.system.program));
-        evaluator.set_state(&values);
-        let mut nearest = MeasuredDistance { distance: u32::MAX, evaluated: 0 };
-        for &(definition, wanted) in &self.wanted {
-            let MeasuredDistance { distance, evaluated } = evaluator.distance(definition, wanted);
-            nearest.distance = nearest.distance.min(distance);
-            nearest.evaluated += evaluated;
-        }
-        free().push(evaluator);
-        nearest
+        let new_evaluator = || Evaluator::new(&self.system.program);
+        self.evaluators.with(new_evaluator, |evaluator| {
+            evaluator.set_state(&values);
+            let mut nearest = MeasuredDistance { distance: u32::MAX, evaluated: 0 };
+            for &(definition, wanted) in &self.wanted {
+                let MeasuredDistance { distance, evaluated } =
+                    evaluator.distance(definition, wanted);
+                nearest.distance = nearest.distance.min(distance);
+                nearest.evaluated += evaluated;
+            }
+            nearest
+        })
     }
 }

@@ -132,7 +132,7 @@ impl GrowingStateSpace for SpecificationSystem {
         let dictionaries = read.map_err(ModelError::failed)?;
         let journal = journal.len() as u64;
         *self.write() = Encoding { dictionaries, journal, grows_at_once: false };
-        self.records.clear();
+        self.records.idle.clear();
         Ok(())
     }
 

@@ -8,35 +8,22 @@ use super::records::{
 use super::steps::SuccessorTarget;
 use super::view::StateEncoder;
 use crate::cells::EncodedState;
-use crate::eval::{Condition, Evaluator, GeneratedStates, SteppedUnit};
+use crate::eval::{CheckedCondition, Evaluator, GeneratedStates, SteppedUnit};
 use crate::resolve::tree::PropertyPart;
 use crate::value::Value;
+use spillway_base::buffer_pool::BufferPool;
 use spillway_model::{BackEdge, ConditionModality, SuccessorSink, Violation};
-use std::sync::{Mutex, PoisonError};
 
 /// The records of the threads that expand no states now, and the conditions that they are about.
 #[derive(Default)]
 pub(super) struct RecordPool {
     pub conditions: GroupedConditions,
-    idle: Mutex<Vec<StateRecords>>,
+    pub idle: BufferPool<StateRecords>,
 }
 
 impl RecordPool {
     pub(super) fn new(conditions: GroupedConditions) -> Self {
-        Self { conditions, idle: Mutex::default() }
-    }
-
-    fn take(&self) -> Option<StateRecords> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn put(&self, records: StateRecords) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(records);
-    }
-
-    /// Forgets all records.
-    pub(super) fn clear(&self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Self { conditions, idle: BufferPool::default() }
     }
 }
 
@@ -46,14 +33,16 @@ impl SpecificationSystem {
         let checks = &self.program.specification.checks;
         let is_invariant = |it: &super::NamedCondition| it.holds == ConditionModality::Always;
         let invariants = self.conditions.iter().all(is_invariant).then(|| {
-            self.conditions.iter().map(|it| Condition::Predicate(it.definition)).collect()
+            self.conditions.iter().map(|it| CheckedCondition::Predicate(it.definition)).collect()
         });
         let steps = checks.properties.iter().flat_map(|it| &it.parts).filter_map(|it| match *it {
-            PropertyPart::Step { action, subscript } => Some(Condition::Step { action, subscript }),
+            PropertyPart::Step { action, subscript } => {
+                Some(CheckedCondition::Step { action, subscript })
+            }
             _ => None,
         });
         let constraints =
-            |it: &[_]| it.iter().copied().map(Condition::Predicate).collect::<Vec<_>>();
+            |it: &[_]| it.iter().copied().map(CheckedCondition::Predicate).collect::<Vec<_>>();
         let steps = constraints(&checks.action_constraints).into_iter().chain(steps).collect();
         GroupedConditions { invariants, constraints: constraints(&checks.constraints), steps }
     }
@@ -64,7 +53,7 @@ impl SpecificationSystem {
             return None;
         }
         let variables = self.program.variable_count();
-        let records = self.records.take();
+        let records = self.records.idle.take();
         Some(records.unwrap_or_else(|| StateRecords::new(&self.layout, variables)))
     }
 }
@@ -107,14 +96,14 @@ impl<'k> DecodedState<'k> {
 }
 
 /// The expansion of a state under way.
-struct Expansion<'o, 'a, 'k> {
+struct StateExpansion<'o, 'a, 'k> {
     state: ExpandedState<'k>,
     edge: Option<BackEdge>,
     is_stuck: bool,
     out: &'o mut SuccessorSink<'a>,
 }
 
-impl Expansion<'_, '_, '_> {
+impl StateExpansion<'_, '_, '_> {
     fn count(&mut self, system: &SpecificationSystem, number: u32) {
         self.is_stuck = false;
         if let Some(count) = self.out.counts(system.actions.len()).get_mut(number as usize) {
@@ -182,7 +171,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
             self.expand(state, records.as_mut(), out);
         }
         if let Some(records) = records {
-            self.system.records.put(records);
+            self.system.records.idle.put(records);
         }
     }
 
@@ -198,7 +187,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         {
             records = None;
         }
-        let mut expansion = Expansion { state, edge: state.edge, is_stuck: true, out };
+        let mut expansion = StateExpansion { state, edge: state.edge, is_stuck: true, out };
         let stepped = match &mut records {
             Some(records) => self.step_by_records(records, &mut expansion),
             None => None,
@@ -213,7 +202,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     }
 
     /// Returns the values of a state, or nothing after a failure.
-    fn decode(&mut self, expansion: &mut Expansion<'_, '_, 'k>) -> Option<()> {
+    fn decode(&mut self, expansion: &mut StateExpansion<'_, '_, 'k>) -> Option<()> {
         let key = expansion.state.key;
         if self.last.as_ref().is_some_and(|it| std::ptr::eq(it.key, key)) {
             return Some(());
@@ -231,7 +220,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     }
 
     /// Evaluates all steps of a state. Returns nothing after a failure of the search.
-    fn step(&mut self, expansion: &mut Expansion<'_, '_, 'k>) -> Option<()> {
+    fn step(&mut self, expansion: &mut StateExpansion<'_, '_, 'k>) -> Option<()> {
         self.decode(expansion)?;
         let Self { system, evaluator, encoder, last, .. } = self;
         let before = last.as_ref()?.encoded();
@@ -248,7 +237,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     fn step_by_records(
         &mut self,
         records: &mut StateRecords,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<()> {
         if !records.look_up_steps() {
             return None;
@@ -283,7 +272,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         &mut self,
         records: &mut StateRecords,
         unit: SteppedUnit,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> bool {
         for index in unit.successors.clone() {
             let number = self.system.action_number(self.successors.actions[index].definition);
@@ -309,7 +298,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         &mut self,
         index: usize,
         number: u32,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<bool> {
         let Self { system, evaluator, encoder, last, successors, .. } = self;
         let before = last.as_ref()?.encoded();
@@ -325,7 +314,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         &mut self,
         records: &mut StateRecords,
         index: usize,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<KnownJudgement> {
         let Self { system, last, successors, key, made, .. } = self;
         let variables = system.program.variable_count();
@@ -345,7 +334,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     fn take_judged(
         &mut self,
         judgement: KnownJudgement,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> bool {
         match judgement {
             KnownJudgement::InModel => expansion.out.record(&self.key, &[]),
@@ -380,7 +369,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         &mut self,
         records: &mut StateRecords,
         successor: usize,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> bool {
         let action = records.make_successor(successor, &mut self.key);
         let number = self.system.action_number(action);
@@ -400,7 +389,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     fn judge(
         &mut self,
         records: &mut StateRecords,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<KnownJudgement> {
         let mut verdict = |group| self.group_verdict(records, group, expansion);
         let judgement = match verdict(ConditionGroup::Constraints)? {
@@ -419,7 +408,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
         &mut self,
         records: &mut StateRecords,
         group: ConditionGroup,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<KnownVerdict> {
         let conditions = &self.system.records.conditions;
         match records.look_up_conditions(group, conditions, true) {
@@ -446,7 +435,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     }
 
     /// Decodes the successor that was made last. Returns nothing after a failure of the search.
-    fn decode_made(&mut self, expansion: &mut Expansion<'_, '_, 'k>) -> Option<()> {
+    fn decode_made(&mut self, expansion: &mut StateExpansion<'_, '_, 'k>) -> Option<()> {
         if self.made.is_some() {
             return Some(());
         }
@@ -464,7 +453,11 @@ impl<'s, 'k> StateExpander<'s, 'k> {
 
     /// Takes the successor that was made last as if there were no records. Returns whether more is wanted, and nothing after
     /// a failure of the search.
-    fn take_made(&mut self, number: u32, expansion: &mut Expansion<'_, '_, 'k>) -> Option<bool> {
+    fn take_made(
+        &mut self,
+        number: u32,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
+    ) -> Option<bool> {
         self.decode_made(expansion)?;
         let Self { system, evaluator, encoder, last, made, .. } = self;
         let before = last.as_ref()?.encoded();
@@ -477,7 +470,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     fn find(
         &mut self,
         records: Option<&mut StateRecords>,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<()> {
         if let Some(records) = records
             && self.all_hold(records, expansion)?
@@ -497,7 +490,7 @@ impl<'s, 'k> StateExpander<'s, 'k> {
     fn all_hold(
         &mut self,
         records: &mut StateRecords,
-        expansion: &mut Expansion<'_, '_, 'k>,
+        expansion: &mut StateExpansion<'_, '_, 'k>,
     ) -> Option<bool> {
         let conditions = &self.system.records.conditions;
         let group = ConditionGroup::Invariants;

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 const STATES_MAX: usize = 3000;
 
 /// The unencoded states of a level.
-struct Unencoded(BTreeSet<Vec<u8>>);
+struct CollectedStates(BTreeSet<Vec<u8>>);
 
-impl UnencodedStates for Unencoded {
+impl UnencodedStates for CollectedStates {
     fn visit(
         &self,
         each: &mut dyn FnMut(&[u8]) -> Result<(), ModelError>,
@@ -30,13 +30,13 @@ impl UnencodedStates for Unencoded {
 }
 
 /// What an expansion gives.
-struct Expanded {
+struct ExpansionResult {
     candidates: Vec<Vec<u8>>,
     unencoded: Vec<Vec<u8>>,
     findings: BTreeSet<Violation>,
 }
 
-fn expand(system: &SpecificationSystem, run: impl FnOnce(&mut SuccessorSink)) -> Expanded {
+fn expand(system: &SpecificationSystem, run: impl FnOnce(&mut SuccessorSink)) -> ExpansionResult {
     let (mut buffer, unencoded) = (Vec::new(), RefCell::new(Vec::new()));
     let set_aside = |it: UnencodedCandidate<'_>| {
         unencoded.borrow_mut().push(it.state.to_vec());
@@ -45,7 +45,7 @@ fn expand(system: &SpecificationSystem, run: impl FnOnce(&mut SuccessorSink)) ->
     let batch = CandidateBatch { width: system.width(), buffer: &mut buffer, limit: usize::MAX };
     let go_on = |_: &mut Vec<u8>| ControlFlow::Continue(());
     let outcome = SuccessorSink::collect_growing(batch, go_on, Some(set_aside), run).unwrap();
-    Expanded {
+    ExpansionResult {
         candidates: buffer.chunks(system.width()).map(<[u8]>::to_vec).collect(),
         unencoded: unencoded.into_inner(),
         findings: outcome.findings.iter().map(|it| it.0).collect(),
@@ -53,7 +53,7 @@ fn expand(system: &SpecificationSystem, run: impl FnOnce(&mut SuccessorSink)) ->
 }
 
 /// Returns what evaluation says about a state, without successors that have no bytes yet.
-fn evaluated(system: &SpecificationSystem, state: &[u8]) -> Expanded {
+fn evaluated(system: &SpecificationSystem, state: &[u8]) -> ExpansionResult {
     let (mut candidates, mut findings) = (Vec::new(), BTreeSet::new());
     for step in system.steps(state) {
         match step.outcome {
@@ -64,7 +64,7 @@ fn evaluated(system: &SpecificationSystem, state: &[u8]) -> Expanded {
         }
     }
     findings.extend(system.violations(state));
-    Expanded { candidates, unencoded: Vec::new(), findings }
+    ExpansionResult { candidates, unencoded: Vec::new(), findings }
 }
 
 fn system(root: &Path, config: &Path) -> Option<SpecificationSystem> {
@@ -96,9 +96,9 @@ fn compare(system: &SpecificationSystem, name: &str) -> usize {
 }
 
 /// Returns the states of a level. The encoding grows by those that have no bytes yet.
-fn grown(system: &SpecificationSystem, expanded: Vec<Expanded>) -> BTreeSet<Vec<u8>> {
+fn grown(system: &SpecificationSystem, expanded: Vec<ExpansionResult>) -> BTreeSet<Vec<u8>> {
     let mut level = BTreeSet::new();
-    let mut unencoded = Unencoded(BTreeSet::new());
+    let mut unencoded = CollectedStates(BTreeSet::new());
     for it in expanded {
         level.extend(it.candidates);
         unencoded.0.extend(it.unencoded);

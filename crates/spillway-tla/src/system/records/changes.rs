@@ -2,8 +2,17 @@
 
 use super::tree::{FieldPath, word_masks};
 use crate::cells::{BitRange, CellLayout, Dictionaries, ElementBits};
-use crate::eval::{ReadAspect, VariableRead, VariableWrite};
+use crate::eval::{ObservedAccesses, ReadAspect, VariableRead, VariableWrite};
 use crate::value::Value;
+
+/// What records depend on beside keys.
+#[derive(Clone, Copy)]
+pub(in crate::system) struct RecordContext<'c> {
+    /// The layout.
+    pub layout: &'c CellLayout,
+    /// The dictionaries.
+    pub dictionaries: &'c Dictionaries,
+}
 
 /// A change of a word of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +26,7 @@ pub(super) struct WordChange {
 }
 
 /// Translates what was observed in a state that fits.
-pub(super) struct Translation<'t> {
+pub(super) struct ReadTranslation<'t> {
     layout: &'t CellLayout,
     dictionaries: &'t Dictionaries,
     /// The words of a key.
@@ -28,14 +37,26 @@ pub(super) struct Translation<'t> {
     pub is_dated: bool,
 }
 
-impl<'t> Translation<'t> {
-    pub(super) fn new(layout: &'t CellLayout, dictionaries: &'t Dictionaries) -> Self {
+impl<'t> ReadTranslation<'t> {
+    /// Translates the reads of an evaluation. Returns nothing if a read has no fields, or if the evaluation depends on
+    /// something that was not noted.
+    pub(super) fn of_reads(
+        observed: &ObservedAccesses,
+        context: RecordContext<'t>,
+    ) -> Option<Self> {
+        if observed.is_opaque {
+            return None;
+        }
+        let RecordContext { layout, dictionaries } = context;
         let words = layout.width() / size_of::<u64>();
-        Self { layout, dictionaries, words, path: FieldPath::new(2 * words), is_dated: false }
+        let path = FieldPath::new(2 * words);
+        let mut translation = Self { layout, dictionaries, words, path, is_dated: false };
+        observed.reads.iter().try_for_each(|it| translation.read(it))?;
+        Some(translation)
     }
 
     /// Adds the fields of a read. Returns nothing if it has none.
-    pub(super) fn read(&mut self, read: &VariableRead) -> Option<()> {
+    fn read(&mut self, read: &VariableRead) -> Option<()> {
         let VariableRead { place, aspect } = read;
         let cells = self.layout.place(place.variable as usize, &place.path)?;
         let is_exact = cells.depth == place.path.len();

@@ -14,13 +14,14 @@
 mod changes;
 mod tree;
 
-use crate::cells::{CellLayout, Dictionaries};
+use crate::cells::CellLayout;
 use crate::eval::{
-    Condition, ElementCandidates, Evaluator, JudgedUnit, NoUnits, Observed, SteppedUnit, UnitTable,
-    VariableCandidates, WantedUnit,
+    CheckedCondition, ElementCandidates, Evaluator, JudgedUnit, NoUnits, ObservedAccesses,
+    SteppedUnit, UnitTable, VariableCandidates, WantedUnit,
 };
 use crate::standard::Outcome;
-use changes::{Translation, WordChange};
+pub(super) use changes::RecordContext;
+use changes::{ReadTranslation, WordChange};
 use std::sync::Arc;
 use tree::{DatedOutcome, DecisionTrees, TreeRoot, word_masks};
 
@@ -29,15 +30,6 @@ const RECORD_BYTES_MAX: usize = 2 << 20;
 
 /// The bytes of a word.
 const WORD_BYTES: usize = size_of::<u64>();
-
-/// What records depend on beside keys.
-#[derive(Clone, Copy)]
-pub(super) struct RecordContext<'c> {
-    /// The layout.
-    pub layout: &'c CellLayout,
-    /// The dictionaries.
-    pub dictionaries: &'c Dictionaries,
-}
 
 impl RecordContext<'_> {
     fn candidates(self) -> ElementCandidates {
@@ -193,15 +185,15 @@ pub(super) enum ConditionGroup {
 #[derive(Debug, Default)]
 pub(super) struct GroupedConditions {
     /// The conditions that a state must satisfy. Nothing if there are others.
-    pub invariants: Option<Vec<Condition>>,
+    pub invariants: Option<Vec<CheckedCondition>>,
     /// The constraints on states.
-    pub constraints: Vec<Condition>,
+    pub constraints: Vec<CheckedCondition>,
     /// The constraints on steps, and the step properties.
-    pub steps: Vec<Condition>,
+    pub steps: Vec<CheckedCondition>,
 }
 
 impl GroupedConditions {
-    fn of(&self, group: ConditionGroup) -> Option<&[Condition]> {
+    fn of(&self, group: ConditionGroup) -> Option<&[CheckedCondition]> {
         match group {
             ConditionGroup::Invariants => self.invariants.as_deref(),
             ConditionGroup::Constraints => Some(&self.constraints),
@@ -377,11 +369,7 @@ impl StateRecords {
         context: RecordContext<'_>,
     ) -> Option<()> {
         let ObservedSuccessors { observed, actions, keys } = successors;
-        if observed.is_opaque {
-            return None;
-        }
-        let mut translation = Translation::new(context.layout, context.dictionaries);
-        observed.reads.iter().try_for_each(|it| translation.read(it))?;
+        let mut translation = ReadTranslation::of_reads(&observed, context)?;
         let half = self.escapes.len();
         let writes = observed.writes.len() / actions.len().max(1);
         let mut all = Vec::new();
@@ -491,10 +479,8 @@ impl StateRecords {
         unit: JudgedUnit,
         subject: ConditionSubject<'_>,
     ) -> Option<()> {
-        let observed = unit.observed.filter(|it| !it.is_opaque)?;
         let ConditionSubject { context, is_successor } = subject;
-        let mut translation = Translation::new(context.layout, context.dictionaries);
-        observed.reads.iter().try_for_each(|it| translation.read(it))?;
+        let translation = ReadTranslation::of_reads(&unit.observed?, context)?;
         let date = translation.is_dated.then_some(self.date);
         let outcome = DatedOutcome { outcome: u32::from(unit.holds), date };
         let root = self.groups[group as usize].units[unit.number as usize].root;
@@ -519,7 +505,7 @@ pub(super) struct ConditionSubject<'c> {
 /// The successors of a unit that was observed.
 pub(super) struct ObservedSuccessors<'o> {
     /// What was observed.
-    pub observed: Observed,
+    pub observed: ObservedAccesses,
     /// The action of each successor.
     pub actions: &'o [u32],
     /// The keys of the successors, one after the other.
