@@ -119,7 +119,7 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn Error>> {
 }
 
 fn describe(executor: &Executor) -> String {
-    spillway::report::print_compiled(executor.compiled())
+    spillway::report::print_compiled(&executor.compiled())
 }
 
 /// The cost of a search.

@@ -30,7 +30,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     }
     let mut config = ReductionConfig::default();
     args.reductions.apply(&args.expert, &mut config)?;
-    let wanted = config.resolve(false);
+    let wanted = config.resolve();
     let control = SearchControl::default();
     let key_order = input.config.search.key_order;
     let (model, share) = model::open(&input)?.in_key_order(key_order, &control)?;
@@ -51,7 +51,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     }
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}{}\n", layout(&model.interp), order(&model, key_order, share)));
-    print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
+    print(&format!("{}\n\n", report::print_compiled(&executor.compiled())));
     let settings = ReductionSettings {
         limits: &limits,
         storage: &storage,

@@ -74,7 +74,7 @@ fn too_large(model: &dyn SourceModel, most: u64) -> CommandFailure {
     let (name, most) = (model.name(), grouped(most));
     CommandFailure::wrong(format!(
         "{name} has more than {most} states, too many to be drawn\n  help: --max-states N draws more; \
-         `spillway check {name} --keep-going` counts them"
+         `spillway check {name} --keep-going --reduce none` counts them"
     ))
 }
 

@@ -37,7 +37,7 @@ pub fn promise_as_json(promise: &EventuallyResult) -> Value {
 pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
     let Report { model, outcome, seconds, .. } = report;
     let found = report.violations();
-    let code = report.compiled.and_then(Result::ok);
+    let code = report.compiled.as_ref().and_then(|it| it.as_ref().ok());
     let mut object = json!({
         "model": report.model_name,
         "language": report.language,
@@ -53,7 +53,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "store": report.store,
         "store_parts": report.parts.iter().map(part).collect::<Map<_, _>>(),
         "rebuilt": report.rebuilt.map(rebuilt),
-        "exec": report.compiled.map(|it| if it.is_ok() { "jit" } else { "interp" }),
+        "exec": report.compiled.as_ref().map(|it| if it.is_ok() { "jit" } else { "interp" }),
         "compile_seconds": code.map(|it| it.time.as_secs_f64()),
         "code_bytes": code.map(|it| it.bytes),
         "seconds": seconds,

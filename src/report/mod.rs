@@ -138,7 +138,7 @@ pub struct Report<'a> {
     /// The work of reconstructing states, if the storage does that.
     pub rebuilt: Option<RebuildStats>,
     /// The result of compilation, or why the model was interpreted. `None` if it was not executed.
-    pub compiled: Option<Result<CompilationStats, &'a InterpretationReason>>,
+    pub compiled: Option<Result<CompilationStats, InterpretationReason>>,
     /// The model that was searched.
     pub model: &'a dyn StateSpace,
     /// The reductions in use: `symmetry exact`.

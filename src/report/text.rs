@@ -74,7 +74,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     }
     if verbose {
         out += &print_costs(report);
-    } else if let Some(compiled @ Err(_)) = report.compiled {
+    } else if let Some(compiled) = report.compiled.as_ref().filter(|it| is_slow(it)) {
         out += &row("run", &print_compiled(compiled));
     }
     out + &print_kept(report)
@@ -201,7 +201,7 @@ fn print_costs(report: &Report) -> String {
         let told = format!("{states} reconstructed for {suspects}, {actions:.2} actions each");
         out += &row("", &told);
     }
-    if let Some(compiled) = report.compiled {
+    if let Some(compiled) = &report.compiled {
         out += &row("run", &print_compiled(compiled));
     }
     out
@@ -299,10 +299,15 @@ fn unchecked_names(all: &[UncheckedSpec]) -> String {
     words.join(", ")
 }
 
+/// Returns whether a model was interpreted although compiled code would have been faster.
+fn is_slow(compiled: &Result<CompilationStats, InterpretationReason>) -> bool {
+    !matches!(compiled, Ok(_) | Err(InterpretationReason::FewStates))
+}
+
 /// Formats the mode of execution of a model.
-pub fn print_compiled(compiled: Result<CompilationStats, &InterpretationReason>) -> String {
+pub fn print_compiled(compiled: &Result<CompilationStats, InterpretationReason>) -> String {
     match compiled {
-        Ok(CompilationStats { time, bytes, interpreted }) => {
+        &Ok(CompilationStats { time, bytes, interpreted }) => {
             let left = match interpreted {
                 0 => String::new(),
                 some => format!(", {} interpreted", count(some as u64, "action")),

@@ -177,8 +177,9 @@ impl<'m> Check<'m> {
         self
     }
 
-    /// Visits all states in spite of violations. By default the search ends with the level of the first violation. A
-    /// search of a [`TransitionSystem`] ends at the first violating state of that level, in byte order.
+    /// Continues after violations, so that each violated property is found. By default the search ends with the level of
+    /// the first violation. A search of a [`TransitionSystem`] ends at the first violating state of that level, in byte
+    /// order. Reductions may omit states, but no violated property.
     pub fn keep_going(mut self) -> Self {
         self.config.search.keep_going = true;
         self

@@ -146,6 +146,6 @@ fn alone(entry: &ReductionEntry) -> ReductionRequest {
         SavingMeasure::Trial => {
             ReductionRequest { selection: ReductionSelection::default(), is_tried: true }
         }
-        _ => ReductionConfig::from(ReductionSelection::of([entry.name])).resolve(false),
+        _ => ReductionConfig::from(ReductionSelection::of([entry.name])).resolve(),
     }
 }

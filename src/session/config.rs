@@ -314,7 +314,7 @@ pub enum CheckKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SearchConfig {
-    /// Whether all states are visited in spite of violations.
+    /// Whether the search continues after violations, so that each violated property is found.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_going: bool,
     /// Whether the search stops once each property of states is decided.

@@ -4,6 +4,7 @@ use super::reduction_request::{check_order_pays, first_states};
 use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
+use super::trial_limits::reject_large;
 use super::{Error, ExecutableProgram, SavedProperty, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::diag::Diagnostic;
@@ -314,7 +315,7 @@ impl LivenessCheck {
         // Symmetry with other parameters than those of `auto` was requested.
         let symmetry = &symmetry::ENTRY;
         let is_automatic =
-            self.model.wished.get(symmetry.name) == symmetry.automatic_use(false).as_ref();
+            self.model.wished.get(symmetry.name) == symmetry.automatic_use().as_ref();
         let apart = match is_automatic {
             true => vec![ReductionKind::Choice, ReductionKind::Representative],
             false => vec![ReductionKind::Choice],
@@ -331,13 +332,19 @@ impl LivenessCheck {
         if probed.is_ok_and(|it| matches!(it.found, ProbeVerdict::Found(_))) {
             return without(&apart, NotApplied::ViolatedEarly);
         }
+        if let Err(reason) = reject_large(&runs) {
+            return without(&[ReductionKind::Choice], reason);
+        }
         let chained = self.with_chains(runs.clone(), budget);
         if chained.stack().names(&[ReductionKind::Choice]).is_empty() {
             return chained;
         }
-        match check_order_pays(&runs, &first, chained.model(), control) {
-            Ok(()) if lead_through_states(&chained, &first.late_sample(CHAINED_SAMPLE)) => chained,
-            Ok(()) => self.model.searched_by(runs, budget),
+        if lead_through_states(&chained, &first.late_sample(CHAINED_SAMPLE)) {
+            return chained;
+        }
+        let ordered = self.model.searched_by(runs.clone(), budget);
+        match check_order_pays(plain.model(), first, &ordered, control) {
+            Ok(()) => ordered,
             Err(reason) => without(&[ReductionKind::Choice], reason),
         }
     }

@@ -100,6 +100,6 @@ impl ModelConfig {
 impl SearchConfig {
     /// Returns the reductions that the configuration requests for this search.
     pub fn reduction_request(&self) -> ReductionRequest {
-        self.reductions.resolve(self.keep_going)
+        self.reductions.resolve()
     }
 }

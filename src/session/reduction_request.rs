@@ -2,14 +2,15 @@
 
 use super::reduction_trial::{ReductionSettings, ReductionTrial};
 use super::searched_model::SearchedModel;
-use super::trial_field::ChosenReductions;
-use super::trial_limits::{failure_reason, few_states, reject_large};
+use super::trial_decision::RelativeSize;
+use super::trial_field::{ChosenReductions, reason_against_order};
+use super::trial_limits::{failure_reason, few_states};
 use super::{ExecutableProgram, TextModel};
 use crate::model::{CheckSelection, StateSpace};
 use crate::reduce::{NotApplied, ReductionPlan, ReductionRequest, ReductionStack};
 use crate::search::SearchControl;
 use crate::search::control::SearchPhase;
-use crate::search::pilot::PilotLevels;
+use crate::search::pilot::{PilotLevels, PilotSize, PilotStart};
 
 impl TextModel {
     /// Makes the model searchable with the requested reductions. If the control stops the trials, the result is
@@ -52,17 +53,30 @@ pub(super) fn first_states(
     if first.is_all { Err(few_states(first.states())) } else { Ok(first) }
 }
 
-/// Returns an error if partial order does not pay in a search for infinite runs. `first` are the first levels without
-/// it. If `control` stops the trial, the result is meaningless.
+/// Returns an error if partial order without chains does not pay in a search for infinite runs. `whole` is the model
+/// without it, and `first` are its first levels. If `control` stops the trial, the result is meaningless.
 pub(super) fn check_order_pays(
-    runs: &ExecutableProgram<'_>,
-    first: &PilotLevels,
-    reduced: &dyn StateSpace,
+    whole: &dyn StateSpace,
+    first: PilotLevels,
+    ordered: &SearchedModel<'_>,
     control: &SearchControl,
 ) -> Result<(), NotApplied> {
-    reject_large(runs)?;
-    match first.postpones_enough(reduced, control).map_err(failure_reason)? {
+    let model = ordered.model();
+    if !first.postpones_enough(model, control).map_err(failure_reason)? {
+        return Err(NotApplied::PostponesLittle);
+    }
+    let looked = || ordered.stack().members_examined();
+    let (size, checks) = (PilotSize::FIRST, CheckSelection::ALL);
+    let deep = PilotLevels::within(PilotStart::Deep, size, whole, &checks, control).ok();
+    let samples = [Some(first), deep.filter(|it| !it.are_few())];
+    let left = |sample: PilotLevels| -> Result<RelativeSize, NotApplied> {
+        let left = sample.remaining_in(model, Some(&looked), control).map_err(failure_reason)?;
+        Ok(RelativeSize { states: left.late, work: left.work })
+    };
+    let sizes = samples.into_iter().flatten().map(left).collect::<Result<Vec<_>, _>>()?;
+    let size = RelativeSize::mean(&sizes);
+    match size.pays() {
         true => Ok(()),
-        false => Err(NotApplied::PostponesLittle),
+        false => Err(reason_against_order(size.states)),
     }
 }

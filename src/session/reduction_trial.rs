@@ -28,7 +28,7 @@ use crate::search::{SearchControl, SearchLimits, StateStorage};
 /// The maximum share of states that may remain with merged transitions for partial order to be tried on them.
 const MERGED_MAX: f64 = 0.9;
 
-/// The predicted work of exploring larger samples up to which they are explored: about 75 ms.
+/// The predicted work of exploring larger samples, in total, up to which they are explored: about 75 ms.
 const WORK_MAX: f64 = 3e6;
 
 /// The names of combinations in reports.
@@ -77,11 +77,11 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         let samples = self.with_deep(first, &*whole.model, PilotSize::FIRST);
         let shares = vec![RelativeSize::WHOLE; samples.len()];
         let mut field = self.field(TrialForm { whole, samples, shares });
-        let mut size = PilotSize::FIRST;
+        let (mut size, mut work) = (PilotSize::FIRST, 0.0);
         while let Some(larger) = size.doubled() {
             let close = close_to_best(&field.sizes, field.whole_counters());
-            let is_long = field.work_to_repeat(&close) > WORK_MAX;
-            if close.len() < 2 || is_long || self.settings.control.should_stop() {
+            work += field.work_to_repeat(&close);
+            if close.len() < 2 || work > WORK_MAX || self.settings.control.should_stop() {
                 break;
             }
             size = larger;
@@ -253,7 +253,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             it.selection.filtered(|entry| entry.kind == ReductionKind::Rewriting)
         };
         let usual = ReductionPlan {
-            selection: ReductionConfig::auto().resolve(false).selection,
+            selection: ReductionConfig::auto().resolve().selection,
             ..ReductionPlan::default()
         };
         // Levels of merged steps give no bound on the depth of a shortest counterexample.
@@ -333,8 +333,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
                 None => self.partial_order(form, CycleProviso::Levels)?,
             };
             let members = vec![self.ordered(form, &order, CycleProviso::Levels)?];
-            let kind = ContenderKind::Order(order);
-            contenders.push(TrialContender { form: at, kind, members });
+            contenders.push(TrialContender { form: at, kind: ContenderKind::Order, members });
         }
         match contenders.is_empty() {
             true if has_claim => Err(NotApplied::BesideClaimAndSymmetry),
@@ -355,13 +354,13 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         let is_plain = plain.model.width() == runs.form.interp().layout().bytes;
         let has_claim = !stack.names(&[ReductionKind::Product]).is_empty();
         if self.settings.limits.shortest || has_claim || !is_plain {
-            let kind = ContenderKind::Order(order.clone());
+            let kind = ContenderKind::Order;
             return Ok(TrialContender { form: at, kind, members: vec![plain] });
         }
         let proviso = order.chain_proviso();
         let chained = order.with_proviso(proviso);
         let members = vec![plain, self.ordered(form, &chained, proviso)?];
-        let kind = ContenderKind::Chains { stored: order.clone(), chained };
+        let kind = ContenderKind::Chains(chained);
         Ok(TrialContender { form: at, kind, members })
     }
 

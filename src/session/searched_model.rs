@@ -1,6 +1,8 @@
 //! The model that is searched, and its description for reports.
 
 #[cfg(feature = "languages")]
+use crate::exec::{Executor, Interp};
+#[cfg(feature = "languages")]
 use crate::model::TrialOutcome;
 use crate::model::{
     CompilationStats, Counters, InterpretationReason, PreservedProperties, PropertyClass,
@@ -16,7 +18,8 @@ use std::borrow::Cow;
 /// The model that is searched. A model that is a text is an executable program with its reductions.
 pub struct SearchedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
-    compiled: Option<Result<CompilationStats, InterpretationReason>>,
+    #[cfg(feature = "languages")]
+    executor: Option<Executor<'m>>,
     /// The reductions that the model itself demands.
     own_reductions: Vec<ReductionSummary>,
     #[cfg(feature = "languages")]
@@ -37,7 +40,8 @@ impl<'m> SearchedModel<'m> {
     pub(super) fn unreduced(model: Box<dyn StateSpace + 'm>) -> SearchedModel<'m> {
         SearchedModel {
             model,
-            compiled: None,
+            #[cfg(feature = "languages")]
+            executor: None,
             own_reductions: Vec::new(),
             #[cfg(feature = "languages")]
             reductions: SearchedReductions::default(),
@@ -54,9 +58,16 @@ impl<'m> SearchedModel<'m> {
         &*self.model
     }
 
-    /// Returns the result of compilation, or why the program is interpreted. `None` if neither is known.
-    pub fn compiled(&self) -> Option<Result<CompilationStats, &InterpretationReason>> {
-        Some(self.compiled.as_ref()?.as_ref().copied())
+    /// Returns the result of compiling so far, or why the program was interpreted. `None` if neither is known.
+    #[cfg(feature = "languages")]
+    pub fn compiled(&self) -> Option<Result<CompilationStats, InterpretationReason>> {
+        self.executor.as_ref().map(Executor::compiled)
+    }
+
+    /// Returns nothing: without languages nothing is compiled.
+    #[cfg(not(feature = "languages"))]
+    pub fn compiled(&self) -> Option<Result<CompilationStats, InterpretationReason>> {
+        None
     }
 
     /// Summarises the reductions and their effects.
@@ -117,17 +128,33 @@ impl<'m> SearchedModel<'m> {
 
 #[cfg(feature = "languages")]
 impl<'m> SearchedModel<'m> {
-    /// Applies `stack` to a model. `stack` was built for the plan `wished`. The result of compilation, or the reason
-    /// for interpretation, is recorded if the model is a program.
-    pub fn new(
-        runs: Box<dyn StateSpace + 'm>,
+    /// Applies `stack` to a program with its executor. `stack` was built for the plan `wished`.
+    pub fn of_executor(
+        executor: Executor<'m>,
         stack: ReductionStack<'m>,
-        compiled: Option<Result<CompilationStats, InterpretationReason>>,
         wished: ReductionPlan,
     ) -> SearchedModel<'m> {
-        let model = stack.wrap(runs);
+        let model = stack.wrap(executor.clone().into_model());
+        SearchedModel { executor: Some(executor), ..SearchedModel::new(model, stack, wished) }
+    }
+
+    /// Wraps a model to which `stack` is applied.
+    fn new(
+        model: Box<dyn StateSpace + 'm>,
+        stack: ReductionStack<'m>,
+        wished: ReductionPlan,
+    ) -> SearchedModel<'m> {
         let reductions = SearchedReductions { stack, wished, is_undecided: false };
-        SearchedModel { model, compiled, own_reductions: Vec::new(), reductions }
+        SearchedModel { model, executor: None, own_reductions: Vec::new(), reductions }
+    }
+
+    /// Applies `stack` to an interpreted program for purposes other than a search.
+    pub fn interpreted(
+        interp: &'m Interp,
+        stack: ReductionStack<'m>,
+        wished: ReductionPlan,
+    ) -> SearchedModel<'m> {
+        SearchedModel::new(stack.wrap(Box::new(interp)), stack, wished)
     }
 
     /// Returns the reductions.

@@ -22,7 +22,7 @@ impl SearchBudget {
     pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
         return_free_blocks();
         let room = self.memory.saturating_sub(MemoryPlan::resident() + BESIDE_COMPILING);
-        Executor::with_limits(model, self.exec, room, self.counts)
+        Executor::for_search(model, self.exec, room, self.counts)
     }
 
     /// Returns the memory plan for a model from a text. `stored_width` is the width of a stored state in bytes. The
@@ -38,7 +38,8 @@ impl SearchBudget {
             Err(error) => error,
         };
         for _ in 0..MINIMA_TRIED {
-            let _compiled = SearchBudget { memory: minimum, ..*self }.executor(&model.interp);
+            let executor = SearchBudget { memory: minimum, ..*self }.executor(&model.interp);
+            executor.compile_steps();
             match share(minimum) {
                 Ok(_) => break,
                 Err(error) => minimum = error.minimum.max(minimum + MIB),

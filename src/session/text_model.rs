@@ -12,7 +12,7 @@ use crate::ir::validate;
 use crate::model::TrialOutcome;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::rewriting::{ProgramForm, RewriteCache, RewriteResult, RewrittenProgram};
-use crate::reduce::{ReductionPlan, ReductionStack};
+use crate::reduce::{ReductionKind, ReductionPlan, ReductionStack};
 use crate::report::CheckScope;
 use crate::search::control::SearchPhase;
 use crate::search::key_order::order_from_sample;
@@ -140,7 +140,7 @@ impl TextModel {
         let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn SelectiveStateSpace>);
         let stack = ReductionStack::of(form, plan, &selective, &budget);
         let stack = stack.with_trial(self.trial.clone());
-        SearchedModel::new(Box::new(form.interp()), stack, None, form.applied(plan))
+        SearchedModel::interpreted(form.interp(), stack, form.applied(plan))
     }
 
     /// Returns the model with an executable program. Each analysis gets this budget.
@@ -172,8 +172,11 @@ impl TextModel {
         wished: ReductionPlan,
     ) -> SearchedModel<'m> {
         let wished = form.applied(&stack.within_budget(&wished));
-        let compiled = executor.compiled().map_err(Clone::clone);
-        SearchedModel::new(executor.into_model(), stack, Some(compiled), wished)
+        // Compiling later would take memory that the plan gives to the search. Chosen transitions have other code.
+        if stack.names(&[ReductionKind::Choice]).is_empty() {
+            executor.compile_steps();
+        }
+        SearchedModel::of_executor(executor, stack, wished)
     }
 
     /// Returns the description for reports.

@@ -5,7 +5,7 @@ use super::trial_decision::{PredictedSize, RelativeSize};
 use crate::model::{PropertyClass, StateSpace};
 use crate::reduce::partial_order::PartialOrder;
 use crate::reduce::{ReductionPlan, ReductionStack};
-use crate::search::pilot::{ChainTrial, PilotLevels, RemainingShare, WalkCounters};
+use crate::search::pilot::{ChainTrial, ChoiceWork, PilotLevels, RemainingShare, WalkCounters};
 use crate::search::{SearchControl, model_failure};
 use spill::Result;
 
@@ -13,8 +13,8 @@ use spill::Result;
 const CHAINED_MAX: f64 = 0.5;
 
 /// The work of a search with chains, relative to the work that states without chains predict. With chains, choices are
-/// more often found in the cache, and fewer states are reached. Measured on seven models: 0.2 to 1.3.
-const CHAINED_WORK: f64 = 0.5;
+/// more often found in the cache, and fewer states are reached. Measured on nine models: 0.2 to 2.7.
+const CHAINED_WORK: f64 = 0.65;
 
 /// A combination of reductions that is ready to be searched.
 pub(super) struct ReductionCombination<'m> {
@@ -75,14 +75,9 @@ pub(super) enum ContenderKind<'m> {
     /// By their levels. The model chooses no transitions.
     Plain,
     /// By their levels. The model chooses transitions.
-    Order(PartialOrder<'m>),
-    /// The first by its levels. The second is the same with chains.
-    Chains {
-        /// Without chains.
-        stored: PartialOrder<'m>,
-        /// With chains.
-        chained: PartialOrder<'m>,
-    },
+    Order,
+    /// The first by its levels. The second is the same with chains, by this partial order.
+    Chains(PartialOrder<'m>),
 }
 
 /// One combination for a form of the program, or two that are compared on the same levels.
@@ -125,25 +120,22 @@ impl TrialContender<'_> {
         control: &SearchControl,
     ) -> Result<Vec<SampleComparison>> {
         let model = &*self.members[0].model;
-        let (stored, chained) = match &self.kind {
-            ContenderKind::Plain => (None, None),
-            ContenderKind::Order(order) => (Some(order), None),
-            ContenderKind::Chains { stored, chained } => (Some(stored), Some(chained)),
-        };
-        let looked = stored.map(|order| || order.members_examined());
-        let looked = looked.as_ref().map(|it| it as &dyn Fn() -> u64);
+        let stack = &self.members[0].stack;
+        let looked = || stack.members_examined();
+        let looked: ChoiceWork = self.chooses().then_some(&looked);
         let levels = sample.compare(model, looked, control)?;
         let RemainingShare { late: states, work, rises, .. } = levels.remaining;
         let (left, complete) = (RelativeSize { states, work }, levels.complete);
         let mut found = vec![SampleComparison { left, complete, rises }];
-        if let Some(order) = chained {
-            let chained = &*self.members[1].model;
+        if let ContenderKind::Chains(order) = &self.kind {
+            let ReductionCombination { model: chained, stack, .. } = &self.members[1];
+            let chained = &**chained;
             let is_passed = &|states: &[u8]| order.passes_through(states).map_err(model_failure);
             let trial = ChainTrial { plain: model, levels: &levels, chained, is_passed };
             let predicted = trial.predict(control)?;
             let work = CHAINED_WORK * predicted.work;
             let left = RelativeSize { states: predicted.stored, work }.of(left);
-            let looked: &dyn Fn() -> u64 = &|| order.members_examined();
+            let looked: &dyn Fn() -> u64 = &|| stack.members_examined();
             let complete = match left.states <= CHAINED_MAX {
                 true => sample.completes(chained, Some(looked), control)?,
                 false => None,

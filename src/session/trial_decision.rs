@@ -39,8 +39,13 @@ impl RelativeSize {
         self.work * self.states.powf(STATES_WEIGHT)
     }
 
+    /// Returns whether a reduction that does not preserve depth is good enough to be used.
+    pub fn pays(self) -> bool {
+        self.cost() <= COST_MAX
+    }
+
     /// Returns the geometric mean of sizes.
-    fn mean(sizes: &[RelativeSize]) -> RelativeSize {
+    pub fn mean(sizes: &[RelativeSize]) -> RelativeSize {
         let each = 1.0 / sizes.len().max(1) as f64;
         let product = sizes.iter().fold(RelativeSize::WHOLE, |all, &it| all.of(it));
         RelativeSize { states: product.states.powf(each), work: product.work.powf(each) }

@@ -88,7 +88,7 @@ impl<'m> TrialField<'m> {
         let whole = self.whole_counters();
         let is_small = |it: &PredictedSize| it.predicted(whole).states <= SMALL;
         let mut members = self.sizes.iter().skip(self.forms.len());
-        matches!(contender.kind, ContenderKind::Order(_)) && members.any(is_small)
+        matches!(contender.kind, ContenderKind::Order) && members.any(is_small)
     }
 
     /// Returns the predicted work of exploring samples of twice the size for the combinations at some positions.
@@ -139,15 +139,23 @@ impl<'m> TrialField<'m> {
         if let Some(reason) = &self.without_order {
             return Some(reason.clone());
         }
+        if !combination.names.is_empty() {
+            return Some(NotApplied::OtherIsBetter(combination.names.join(", ")));
+        }
         let whole = self.whole_counters();
         let of_order = self.contenders.iter().zip(self.positions());
         let of_order = of_order.filter(|(it, _)| it.chooses());
         let sizes = of_order.flat_map(|(_, (_, range))| &self.sizes[range]);
         let left = sizes.map(|it| it.predicted(whole).states).fold(1.0, f64::min);
-        Some(match left <= LEFT_MAX {
-            true => NotApplied::Slow,
-            false => NotApplied::SavesLittle(percent(left)),
-        })
+        Some(reason_against_order(left))
+    }
+}
+
+/// Returns why partial order that leaves a share of the states is not used.
+pub(super) fn reason_against_order(left: f64) -> NotApplied {
+    match left <= LEFT_MAX {
+        true => NotApplied::Slow,
+        false => NotApplied::SavesLittle(percent(left)),
     }
 }
 

@@ -50,7 +50,7 @@ fn compare_all(folder: &Path) {
             let limits = CompileLimits { time: Duration::MAX, ..CompileLimits::default() };
             match Jit::within(&interp, limits) {
                 Ok(jit) => {
-                    let compiled = jit.compiled();
+                    let compiled = jit.compiled().unwrap();
                     match Language::from_file_name(&file.to_string_lossy()) {
                         Some(language) if *language == promela::LANGUAGE => {
                             assert_agree_in_any_order(&name, &interp, &jit, &states);
@@ -96,7 +96,7 @@ fn blocked_sequences_keep_their_states_at_any_buffer_size() {
     let loaded = promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
     let interp = Interp::new(loaded.program).unwrap();
     let jit = Jit::new(&interp).unwrap();
-    assert!(jit.compiled().interpreted > 0, "the random receive is interpreted");
+    assert!(jit.compiled().unwrap().interpreted > 0, "the random receive is interpreted");
     let states = random_states(&interp, 200, 1);
     for candidates in 1..20 {
         let limit = candidates * interp.width();
@@ -121,7 +121,7 @@ fn compare_with_interpreter(interp: &Interp) -> usize {
     let jit = Jit::new(interp).unwrap();
     let states = random_states(interp, 1000, 1);
     assert_agree_in_any_order("rendezvous", interp, &jit, &states);
-    jit.compiled().interpreted
+    jit.compiled().unwrap().interpreted
 }
 
 /// A reset in the sender does not prevent the compilation of a rendezvous.

@@ -92,7 +92,7 @@ fn automatic_choice_within(
     exec: ExecutionMode,
     search: (&SearchLimits, &StateStorage),
 ) -> Result<String, NotApplied> {
-    let (request, (limits, storage)) = (auto_without_rewritings().resolve(false), search);
+    let (request, (limits, storage)) = (auto_without_rewritings().resolve(), search);
     let searched = reduced(model, request, exec, limits, storage);
     assert!(!searched.is_undecided());
     match searched.stack().unprofitable() {
@@ -248,7 +248,7 @@ fn the_first_levels_predict_the_saving() {
         method: PartialOrderMethod::Conditional,
         proviso: CycleProviso::Levels,
     };
-    let request = ReductionConfig::from(partial_order_plan(strategy)).resolve(true);
+    let request = ReductionConfig::from(partial_order_plan(strategy)).resolve();
     let (limits, storage) = (SearchLimits::default(), StateStorage::default());
     let reduced = reduced(&model, request, ExecutionMode::Jit, &limits, &storage);
     let predicted = first.remaining_in(reduced.model(), None, &control).unwrap().late;
@@ -439,7 +439,7 @@ fn merging_is_applied_if_it_saves_states() {
     for (name, counts, with_order) in [("alone", "", false), ("both", counting, true)] {
         let model = computing_processes(counts);
         let (limits, storage) = (SearchLimits::default(), StateStorage::default());
-        let request = || ReductionConfig::auto().resolve(false);
+        let request = || ReductionConfig::auto().resolve();
         let searched = reduced(&model, request(), ExecutionMode::Jit, &limits, &storage);
         assert!(searched.wished().selection.has("merge"), "{name}");
         assert_eq!(searched.stack().unprofitable().is_none(), with_order, "{name}");

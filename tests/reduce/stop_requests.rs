@@ -102,7 +102,7 @@ fn queries(
 ) -> BTreeMap<String, [u64; 2]> {
     let supervisor = DelayedStop::after(queries_left);
     let budget = AnalysisBudget::largest_watched(&supervisor);
-    let request = ReductionConfig::from(selection.clone()).resolve(false);
+    let request = ReductionConfig::from(selection.clone()).resolve();
     let plan = ReductionPlan::new(request.selection.clone(), CheckSelection::ALL);
     let runs = model.runnable(&plan, &budget, |it| Executor::new(it, ExecutionMode::Interp));
     let (limits, storage) = (SearchLimits::default(), StateStorage::default());

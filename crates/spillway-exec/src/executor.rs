@@ -3,7 +3,7 @@
 #[cfg(feature = "jit")]
 use super::Jit;
 #[cfg(feature = "jit")]
-use super::jit::CompileLimits;
+use super::jit::{CompileLimits, INTERPRETED};
 use super::{CompilationStats, ExecutionMode, Interp, InterpretationReason, SelectiveStateSpace};
 use spillway_analysis::instances::NumberingError;
 use spillway_ir::ActionId;
@@ -22,58 +22,69 @@ pub enum Executor<'a> {
 }
 
 impl<'a> Executor<'a> {
-    /// Prepares a program for execution in the requested mode, or by the interpreter.
+    /// Prepares a program for execution in the requested mode. A program that cannot be compiled is interpreted.
     pub fn new(interp: &'a Interp, wanted: ExecutionMode) -> Executor<'a> {
-        Executor::of(interp, wanted, None, true)
+        match wanted {
+            ExecutionMode::Interp => Executor::Interpreted(interp, InterpretationReason::Requested),
+            #[cfg(feature = "jit")]
+            ExecutionMode::Jit => Executor::within(interp, CompileLimits::default()),
+            #[cfg(not(feature = "jit"))]
+            ExecutionMode::Jit => Executor::Interpreted(interp, InterpretationReason::NoCompiler),
+        }
     }
 
-    /// Does the same within limits. Compiling takes at most about `memory` bytes. `counts` says whether compiled code
-    /// counts the executions of each action.
-    pub fn with_limits(
+    /// Does the same for a search. The program is compiled once many states are expanded, or by
+    /// [`compile_steps`](Executor::compile_steps). Compiling takes at most about `memory` bytes. `counts` says whether
+    /// compiled code counts the executions of each action.
+    #[cfg_attr(not(feature = "jit"), allow(unused_variables))]
+    pub fn for_search(
         interp: &'a Interp,
         wanted: ExecutionMode,
         memory: u64,
         counts: bool,
     ) -> Executor<'a> {
-        Executor::of(interp, wanted, Some(memory), counts)
-    }
-
-    fn of(
-        interp: &'a Interp,
-        wanted: ExecutionMode,
-        memory: Option<u64>,
-        counts: bool,
-    ) -> Executor<'a> {
         match wanted {
-            ExecutionMode::Interp => Executor::Interpreted(interp, InterpretationReason::Requested),
-            ExecutionMode::Jit => Executor::compile(interp, memory, counts),
+            #[cfg(feature = "jit")]
+            ExecutionMode::Jit => {
+                let interpreted = INTERPRETED;
+                let limits =
+                    CompileLimits { memory, counts, interpreted, ..CompileLimits::default() };
+                Executor::within(interp, limits)
+            }
+            _ => Executor::new(interp, wanted),
         }
     }
 
     #[cfg(feature = "jit")]
-    fn compile(interp: &'a Interp, memory: Option<u64>, counts: bool) -> Executor<'a> {
-        let default = CompileLimits::default();
-        let limits = CompileLimits { memory: memory.unwrap_or(default.memory), counts, ..default };
-        match Jit::within(interp, limits) {
+    fn within(interp: &'a Interp, limits: CompileLimits) -> Executor<'a> {
+        let jit = match limits.interpreted {
+            0 => Jit::within(interp, limits),
+            _ => Jit::deferred(interp, limits),
+        };
+        match jit {
             Ok(jit) => Executor::Compiled(Arc::new(jit)),
             Err(why) => Executor::Interpreted(interp, InterpretationReason::NotCompiled(why)),
         }
-    }
-
-    #[cfg(not(feature = "jit"))]
-    fn compile(interp: &'a Interp, _: Option<u64>, _: bool) -> Executor<'a> {
-        Executor::Interpreted(interp, InterpretationReason::NoCompiler)
     }
 
     /// Returns an executor of the same mode for another program.
     pub fn same_mode_for(&self, interp: &'a Interp) -> Executor<'a> {
         match self {
             #[cfg(feature = "jit")]
-            Executor::Compiled(jit) => {
-                let CompileLimits { memory, counts, .. } = jit.limits();
-                Executor::compile(interp, Some(memory), counts)
-            }
+            Executor::Compiled(jit) => Executor::within(interp, jit.limits()),
             Executor::Interpreted(_, why) => Executor::Interpreted(interp, why.clone()),
+        }
+    }
+
+    /// Compiles the program now, if it is not interpreted.
+    pub fn compile_steps(&self) {
+        match self {
+            #[cfg(feature = "jit")]
+            Executor::Compiled(jit) => {
+                // A program that cannot be compiled is interpreted. The report says why.
+                let _ = jit.compile_steps();
+            }
+            Executor::Interpreted(..) => {}
         }
     }
 
@@ -116,12 +127,12 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Returns the result of compiling, or why the program is interpreted.
-    pub fn compiled(&self) -> Result<CompilationStats, &InterpretationReason> {
+    /// Returns the result of compiling so far, or why the program was interpreted.
+    pub fn compiled(&self) -> Result<CompilationStats, InterpretationReason> {
         match self {
             #[cfg(feature = "jit")]
-            Executor::Compiled(jit) => Ok(jit.compiled()),
-            Executor::Interpreted(_, why) => Err(why),
+            Executor::Compiled(jit) => jit.compiled(),
+            Executor::Interpreted(_, why) => Err(why.clone()),
         }
     }
 }

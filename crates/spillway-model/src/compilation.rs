@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The result of compiling a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompilationStats {
     /// The compile time.
     pub time: Duration,
@@ -27,6 +27,9 @@ pub enum InterpretationReason {
     /// The caller requested the interpreter.
     #[error("as requested")]
     Requested,
+    /// Compiling takes longer than interpreting the few states that were expanded.
+    #[error("because it expanded few states")]
+    FewStates,
     /// The compiler rejected the program.
     #[error(transparent)]
     NotCompiled(NotCompiled),

@@ -231,6 +231,9 @@ pub enum NotApplied {
     /// Choosing takes more time than it saves.
     #[error("selecting transitions takes more time than it saves")]
     Slow,
+    /// Another combination of reductions needs less time and memory.
+    #[error("{0} needs less time and memory")]
+    OtherIsBetter(String),
     /// Almost no transitions can be postponed.
     #[error("almost no transition can be postponed")]
     PostponesLittle,

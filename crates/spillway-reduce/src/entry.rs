@@ -62,8 +62,6 @@ pub enum AutomaticUse {
     Never,
     /// Wherever it applies.
     Always {
-        /// Also in a search that counts all violations.
-        for_counts: bool,
         /// The switches that it is used with.
         switches: &'static [(&'static str, bool)],
     },
@@ -292,11 +290,10 @@ impl ReductionEntry {
         ReductionTraits::new(vec![self.name], self.kind, self.preserves)
     }
 
-    /// Returns the parameters that `auto` uses without a trial, in a search that counts all violations or not.
-    /// Returns `None` if `auto` does not use it that way.
-    pub fn automatic_use(&self, counts: bool) -> Option<ParameterValues> {
+    /// Returns the parameters that `auto` uses without a trial. `None` if `auto` does not use it that way.
+    pub fn automatic_use(&self) -> Option<ParameterValues> {
         match self.automatic {
-            AutomaticUse::Always { for_counts, switches } if for_counts || !counts => {
+            AutomaticUse::Always { switches } => {
                 let none = ParameterValues::DEFAULT;
                 Some(switches.iter().fold(none, |all, (name, value)| all.with(name, *value)))
             }

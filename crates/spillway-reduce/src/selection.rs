@@ -302,8 +302,7 @@ impl ReductionPlan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReductionMode {
-    /// As [`Auto`](ReductionMode::Auto). But a search that counts all violations uses only reductions that preserve
-    /// the counts, and a check of fair runs uses none.
+    /// As [`Auto`](ReductionMode::Auto). But a check of fair runs uses none.
     #[default]
     Default,
     /// Those that pay, according to the first states of the search.
@@ -379,16 +378,15 @@ impl ReductionConfig {
         }
     }
 
-    /// Resolves the request for a search. `keeps_going` says whether the search continues after violations.
-    pub fn resolve(&self, keeps_going: bool) -> ReductionRequest {
-        let counts = self.mode == ReductionMode::Default && keeps_going;
+    /// Resolves the request for a search.
+    pub fn resolve(&self) -> ReductionRequest {
         let is_auto = self.mode != ReductionMode::Listed;
         let base = match is_auto {
-            true => automatic(counts),
+            true => automatic(),
             false => ReductionSelection::default(),
         };
         let selection = self.without_excluded(base.and(&self.selection));
-        let is_tried = is_auto && !counts && self.may_try_order(&selection);
+        let is_tried = is_auto && self.may_try_order(&selection);
         ReductionRequest { selection: with_joint_resets(selection, is_tried), is_tried }
     }
 
@@ -400,7 +398,7 @@ impl ReductionConfig {
             ReductionMode::Default => !is_fair,
             ReductionMode::Listed => false,
         };
-        let base = if is_auto { automatic(false) } else { ReductionSelection::default() };
+        let base = if is_auto { automatic() } else { ReductionSelection::default() };
         let selection = self.without_excluded(base.and(&self.selection));
         let is_tried = is_auto && self.may_try_order(&selection);
         let selection = with_joint_resets(selection, is_tried).filtered(|it| it.preserves_runs);
@@ -417,11 +415,11 @@ impl ReductionConfig {
     }
 }
 
-/// Returns the reductions that `auto` uses without a trial. If violations are counted, these preserve the counts.
-fn automatic(counts: bool) -> ReductionSelection {
+/// Returns the reductions that `auto` uses without a trial.
+fn automatic() -> ReductionSelection {
     REDUCTIONS
         .iter()
-        .filter_map(|it| Some((it.name, it.automatic_use(counts)?)))
+        .filter_map(|it| Some((it.name, it.automatic_use()?)))
         .fold(ReductionSelection::default(), |all, (name, parameters)| all.with(name, parameters))
 }
 

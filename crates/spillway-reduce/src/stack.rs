@@ -17,6 +17,12 @@ pub trait Reduction<'m> {
     /// Describes its effect in a search, if there is any to report.
     fn describe_effect(&self, counters: &Counters) -> Option<String>;
 
+    /// Returns the number of set members that choices of transitions examined so far. The number is deterministic if one
+    /// thread expands the same states.
+    fn members_examined(&self) -> u64 {
+        0
+    }
+
     /// Returns the cells of states whose values differ from those of the program.
     fn changed_cells(&self, layout: &Layout) -> BTreeSet<CellId>;
 
@@ -147,6 +153,12 @@ impl<'m> ReductionStack<'m> {
     pub fn preserves_without(&self, kind: ReductionKind) -> PreservedProperties {
         let others = self.members.iter().map(|it| it.traits()).filter(|it| it.kind != kind);
         others.fold(PreservedProperties::ALL, |all, it| all.and(it.preserves))
+    }
+
+    /// Returns the number of set members that choices of transitions examined so far. See
+    /// [`Reduction::members_examined`].
+    pub fn members_examined(&self) -> u64 {
+        self.members.iter().map(|it| it.members_examined()).sum()
     }
 
     /// Returns the name of one that compares states.

@@ -127,7 +127,6 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         },
     ],
     automatic: AutomaticUse::Always {
-        for_counts: true,
         // Symmetry of processes is used only if the first states show that it pays.
         switches: &[(PROCESSES, false)],
     },

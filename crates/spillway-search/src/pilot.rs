@@ -39,10 +39,10 @@ pub struct PilotSize {
 
 impl PilotSize {
     /// The limits of the first pilot search.
-    pub const FIRST: PilotSize = PilotSize { states: 10_000, bytes: 4 << 20 };
+    pub const FIRST: PilotSize = PilotSize { states: 4_000, bytes: 2 << 20 };
 
     /// The limits of the largest pilot search.
-    pub const LARGEST: PilotSize = PilotSize { states: 40_000, bytes: 16 << 20 };
+    pub const LARGEST: PilotSize = PilotSize { states: 32_000, bytes: 16 << 20 };
 
     /// Returns twice the size, unless it is the largest.
     pub fn doubled(self) -> Option<PilotSize> {
@@ -86,7 +86,7 @@ const CLEAR: f64 = 0.5;
 
 /// The work, relative to expanding all transitions, from which choosing does not pay. Later choices are partly reused,
 /// so a slightly greater work is no reason.
-const DEAR: f64 = 4.0;
+const EXPENSIVE: f64 = 4.0;
 
 /// The share of remaining states up to which the reduction is used even if choosing takes longer than it saves, since
 /// memory and disk are saved, too.
@@ -335,7 +335,7 @@ impl RemainingShare {
 
     /// Returns whether choosing takes much longer than it saves, unless it saves nearly all.
     pub fn is_expensive(self) -> bool {
-        self.work > DEAR && self.late > LITTLE
+        self.work > EXPENSIVE && self.late > LITTLE
     }
 
     /// Returns whether choosing takes longer than it saves, unless it saves nearly all.

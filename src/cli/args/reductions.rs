@@ -145,7 +145,7 @@ impl Args for ReduceArgs {
             .action(ArgAction::Append)
             .value_parser(PossibleValuesParser::new(alone.into_iter().chain(named)))
             .help_heading(headings::REDUCTIONS)
-            .help("The reductions: none, auto, or a list of names [default: auto; with --keep-going symmetry]");
+            .help("The reductions: none, auto, or a list of names [default: auto]");
         let others = flags().map(|it| argument(it.flag, it.spec));
         command.arg(reduce).args(others)
     }

@@ -85,6 +85,11 @@ impl InstanceSets {
         &mut self.words
     }
 
+    /// Returns the number of members of all sets.
+    pub fn members(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
     /// Adds an instance to set number `at`.
     pub fn insert(&mut self, at: usize, instance: InstanceId) {
         debug_assert!(instance.0 < self.instances);

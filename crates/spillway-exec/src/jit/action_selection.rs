@@ -1,27 +1,26 @@
 //! Enabled action instances of a state, and expansion of chosen instances, in compiled code.
 //!
-//! There is separate code for each purpose (see `code_purpose`), made at the first request. The interpreter runs what
-//! cannot be compiled.
+//! There is separate code for each purpose (see `code_purpose`). The interpreter runs what cannot be compiled.
 
 use super::code::MachineCode;
 use super::code_purpose::CodePurpose;
-use super::compile::compile;
+use super::deferred_code::DeferredCode;
 use super::runtime::InstanceChoice;
 use super::{CompiledInput, Jit};
 use crate::action_selection::ChosenInstances;
 use crate::{LabelledSink, SelectiveStateSpace, interp};
 use spillway_analysis::instances::{ActionInstances, InstanceSets, NumberingError};
 use spillway_model::{StateSpace, SuccessorSink};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A compiled program that can expand chosen action instances.
 pub struct JitSelector<'a> {
     jit: Arc<Jit<'a>>,
     reference: interp::InterpSelector<'a>,
-    looking: OnceLock<Option<MachineCode>>,
-    choosing: OnceLock<Option<MachineCode>>,
-    labelling: OnceLock<Option<MachineCode>>,
-    judging: OnceLock<Option<MachineCode>>,
+    looking: DeferredCode,
+    choosing: DeferredCode,
+    labelling: DeferredCode,
+    judging: DeferredCode,
 }
 
 impl<'a> Jit<'a> {
@@ -30,24 +29,15 @@ impl<'a> Jit<'a> {
         Ok(JitSelector {
             jit: self.clone(),
             reference: self.interp.selector()?,
-            looking: OnceLock::new(),
-            choosing: OnceLock::new(),
-            labelling: OnceLock::new(),
-            judging: OnceLock::new(),
+            looking: DeferredCode::default(),
+            choosing: DeferredCode::default(),
+            labelling: DeferredCode::default(),
+            judging: DeferredCode::default(),
         })
     }
 }
 
 impl JitSelector<'_> {
-    /// Returns the code for a purpose, if it can be compiled.
-    fn code<'s>(
-        &'s self,
-        at: &'s OnceLock<Option<MachineCode>>,
-        purpose: CodePurpose,
-    ) -> Option<&'s MachineCode> {
-        at.get_or_init(|| compile(self.jit.interp, purpose, self.jit.limits).ok()).as_ref()
-    }
-
     /// Runs code that takes steps and only reads sets, and records where the steps of each state end.
     fn choose(
         &self,
@@ -57,7 +47,7 @@ impl JitSelector<'_> {
         out: &mut SuccessorSink,
     ) {
         let ChosenInstances { states, sets: chosen } = chosen;
-        let count = states.len() / self.jit.width();
+        let count = self.jit.count(states);
         ends.clear();
         ends.resize(count, 0);
         if self.jit.interp.reject_non_states(states, out) {
@@ -77,11 +67,14 @@ impl SelectiveStateSpace for JitSelector<'_> {
     }
 
     fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spillway_model::Result<()> {
-        let Some(code) = self.code(&self.looking, CodePurpose::Enabled(self.instances())) else {
-            return self.reference.enabled(states, sets);
+        let purpose = CodePurpose::Enabled(self.instances());
+        let Some(code) = self.looking.ready(&self.jit, purpose) else {
+            let found = self.reference.enabled(states, sets);
+            self.looking.count_interpreted(self.jit.count(states), sets.members());
+            return found;
         };
         self.jit.interp.check(states)?;
-        let count = states.len() / self.jit.width();
+        let count = self.jit.count(states);
         sets.clear(count);
         self.instances().assert_fit(sets, count);
         let choice = InstanceChoice {
@@ -104,8 +97,13 @@ impl SelectiveStateSpace for JitSelector<'_> {
         ends: &mut Vec<u64>,
         out: &mut SuccessorSink,
     ) {
-        match self.code(&self.choosing, CodePurpose::Choose(self.instances())) {
-            None => self.reference.expand_chosen_with_ends(states, chosen, ends, out),
+        match self.choosing.ready(&self.jit, CodePurpose::Choose(self.instances())) {
+            None => {
+                let before = out.transitions();
+                self.reference.expand_chosen_with_ends(states, chosen, ends, out);
+                let transitions = out.transitions() - before;
+                self.choosing.count_interpreted(self.jit.count(states), transitions);
+            }
             Some(code) => self.choose(code, ChosenInstances { states, sets: chosen }, ends, out),
         }
     }
@@ -117,8 +115,13 @@ impl SelectiveStateSpace for JitSelector<'_> {
         ends: &mut Vec<u64>,
         out: &mut LabelledSink,
     ) {
-        match self.code(&self.labelling, CodePurpose::Label(self.instances())) {
-            None => self.reference.expand_labelled_with_ends(states, chosen, ends, out),
+        match self.labelling.ready(&self.jit, CodePurpose::Label(self.instances())) {
+            None => {
+                let before = out.records().transitions();
+                self.reference.expand_labelled_with_ends(states, chosen, ends, out);
+                let transitions = out.records().transitions() - before;
+                self.labelling.count_interpreted(self.jit.count(states), transitions);
+            }
             Some(code) => {
                 self.choose(code, ChosenInstances { states, sets: chosen }, ends, out.records())
             }
@@ -126,7 +129,8 @@ impl SelectiveStateSpace for JitSelector<'_> {
     }
 
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink) {
-        let Some(code) = self.code(&self.judging, CodePurpose::Judge) else {
+        let Some(code) = self.judging.ready(&self.jit, CodePurpose::Judge) else {
+            self.judging.count_interpreted(self.jit.count(states), 0);
             return self.reference.check_states(states, enabled, out);
         };
         if self.jit.interp.reject_non_states(states, out) {

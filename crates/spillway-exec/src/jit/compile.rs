@@ -71,8 +71,13 @@ pub(super) fn compile(
 pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, CompileError> {
     let shapes = StoredTypes::new(interp.program());
     let sizes = CodeSizes::whole(interp.program());
-    let limits =
-        CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX, counts: false };
+    let limits = CompileLimits {
+        time: Duration::MAX,
+        memory: u64::MAX,
+        inlined: u64::MAX,
+        counts: false,
+        interpreted: 0,
+    };
     let purpose = CodePurpose::Expand;
     let mut builder =
         CodeBuilder::new(CodeContext { interp, shapes: &shapes, sizes: &sizes, purpose, limits })?;

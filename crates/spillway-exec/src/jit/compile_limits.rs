@@ -14,13 +14,26 @@ pub struct CompileLimits {
     pub inlined: u64,
     /// Whether code counts the executions of each action.
     pub counts: bool,
+    /// The number of states and transitions of the interpreter before code is compiled. With 0, all code is compiled at
+    /// once.
+    pub interpreted: u64,
 }
 
 impl Default for CompileLimits {
     fn default() -> CompileLimits {
-        CompileLimits { time: TIME_MAX, memory: MEMORY_DEFAULT, inlined: INLINED_MAX, counts: true }
+        CompileLimits {
+            time: TIME_MAX,
+            memory: MEMORY_DEFAULT,
+            inlined: INLINED_MAX,
+            counts: true,
+            interpreted: 0,
+        }
     }
 }
+
+/// The number of states and transitions of the interpreter in a search before code is compiled. Both the time to compile
+/// a program and that to interpret a state grow with its size. Measured: compiling takes the time of 1000 to 4000 states.
+pub(crate) const INTERPRETED: u64 = 5000;
 
 /// The default time limit.
 const TIME_MAX: Duration = Duration::from_millis(1500);

@@ -16,6 +16,7 @@
 //! - `steps`: the steps of a location; `receiver_rendezvous`: rendezvous of permanent processes; `rendezvous`:
 //!   rendezvous of dynamic processes, `unobserved_send`: the sender's actions there; `channels`: selection of a
 //!   channel, `pids`: pids known at compile time;
+//! - `deferred_code`: code that is compiled once many states are expanded;
 //! - `code_purpose`: code about action instances, `instances`: its tests and marks, and `action_selection`: its
 //!   interface;
 //! - `driver`: the loop over states; `function_compiler`: compiling functions; `code`: functions in memory; `runtime`:
@@ -36,6 +37,7 @@ mod code_size;
 mod code_value;
 mod compile;
 mod compile_limits;
+mod deferred_code;
 mod driver;
 mod emitter;
 mod expr;
@@ -64,13 +66,15 @@ mod unobserved_send;
 mod words;
 
 pub use compile_limits::CompileLimits;
+pub(super) use compile_limits::INTERPRETED;
 pub use spillway_model::NotCompiled;
 
-use super::{CompilationStats, Interp, LABEL_BYTES};
+use super::{CompilationStats, Interp, InterpretationReason, LABEL_BYTES};
 pub use action_selection::JitSelector;
 use code::{FaultSite, MachineCode};
 use code_purpose::CodePurpose;
 use compile::compile;
+use deferred_code::DeferredCode;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
 use spillway_base::source::Span;
@@ -79,15 +83,17 @@ use spillway_model::{
     Capabilities, FaultKind, ModelError, StateSpace, SuccessorSink, SystemDescription,
 };
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {
     interp: &'a Interp,
-    code: MachineCode,
+    code: DeferredCode,
     limits: CompileLimits,
-    /// The same code with the action number after each candidate, compiled at the first request.
-    numbered: OnceLock<Option<MachineCode>>,
+    /// The same code with the action number after each candidate.
+    numbered: DeferredCode,
+    /// The result of compiling for all purposes so far.
+    stats: Mutex<Option<CompilationStats>>,
 }
 
 impl From<CompileError> for NotCompiled {
@@ -127,11 +133,24 @@ impl<'a> Jit<'a> {
 
     /// Does the same within these limits; the interpreter runs what exceeds them.
     pub fn within(interp: &'a Interp, limits: CompileLimits) -> Result<Jit<'a>, NotCompiled> {
+        let jit = Jit::deferred(interp, limits)?;
+        jit.compile_steps()?;
+        Ok(jit)
+    }
+
+    /// Prepares a program for compilation within these limits. It is compiled once many states are expanded. The error
+    /// says why it cannot be compiled.
+    pub fn deferred(interp: &'a Interp, limits: CompileLimits) -> Result<Jit<'a>, NotCompiled> {
         if let Some(reason) = native_support::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
         }
-        let code = compile(interp, CodePurpose::Expand, limits)?;
-        Ok(Jit { interp, code, limits, numbered: OnceLock::new() })
+        let [code, numbered] = Default::default();
+        Ok(Jit { interp, code, limits, numbered, stats: Mutex::default() })
+    }
+
+    /// Compiles the code for all steps, unless it exists. Returns why it cannot be compiled.
+    pub fn compile_steps(&self) -> Result<(), NotCompiled> {
+        self.code.compiled(self, CodePurpose::Expand).map(|_| ()).map_err(Clone::clone)
     }
 
     /// Returns the limits of the compilation.
@@ -139,19 +158,40 @@ impl<'a> Jit<'a> {
         self.limits
     }
 
-    /// Returns the result of compiling.
-    pub fn compiled(&self) -> CompilationStats {
-        let MachineCode { time, bytes, interpreted, .. } = self.code;
-        CompilationStats { time, bytes, interpreted }
+    /// Returns the result of compiling so far, the total of all code, or why nothing was compiled.
+    pub fn compiled(&self) -> Result<CompilationStats, InterpretationReason> {
+        let stats = *self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        stats.ok_or_else(|| match self.code.refusal() {
+            Some(why) => InterpretationReason::NotCompiled(why.clone()),
+            None => InterpretationReason::FewStates,
+        })
+    }
+
+    /// Compiles the program for a purpose.
+    fn compile(&self, purpose: CodePurpose) -> Result<MachineCode, NotCompiled> {
+        let code = compile(self.interp, purpose, self.limits)?;
+        let MachineCode { time, bytes, interpreted, .. } = code;
+        let mut stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = stats.unwrap_or_default();
+        *stats = Some(CompilationStats {
+            time: before.time + time,
+            bytes: before.bytes + bytes,
+            interpreted: before.interpreted.max(interpreted),
+        });
+        Ok(code)
+    }
+
+    /// Returns the number of some states.
+    fn count(&self, states: &[u8]) -> usize {
+        states.len() / self.interp.width()
     }
 
     /// Returns every step of `state` by compiled code, with its action; without the properties that meet errors. There
     /// are none if `state` is not a state.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
-        let code = self
-            .numbered
-            .get_or_init(|| compile(self.interp, CodePurpose::Number, self.limits).ok());
-        let Some(code) = code else { return Vec::new() };
+        let Ok(code) = self.numbered.compiled(self, CodePurpose::Number) else {
+            return Vec::new();
+        };
         if !self.interp.are_states(state) {
             return Vec::new();
         }
@@ -232,8 +272,14 @@ impl StateSpace for Jit<'_> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        if !self.interp.reject_non_states(states, out) {
-            self.run(&self.code, CompiledInput { states, choice: None }, out, None);
+        match self.code.ready(self, CodePurpose::Expand) {
+            None => {
+                let before = out.transitions();
+                self.interp.expand(states, out);
+                self.code.count_interpreted(self.count(states), out.transitions() - before);
+            }
+            Some(_) if self.interp.reject_non_states(states, out) => {}
+            Some(code) => self.run(code, CompiledInput { states, choice: None }, out, None),
         }
     }
 

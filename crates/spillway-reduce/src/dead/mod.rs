@@ -57,7 +57,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         control: ParameterControl::Configuration,
         excludes: None,
     }],
-    automatic: AutomaticUse::Always { for_counts: false, switches: &[] },
+    automatic: AutomaticUse::Always { switches: &[] },
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: true,

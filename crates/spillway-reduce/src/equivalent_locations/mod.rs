@@ -43,7 +43,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     page: "states",
     kind: ReductionKind::Rewriting,
     parameters: &[],
-    automatic: AutomaticUse::Always { for_counts: false, switches: &[] },
+    automatic: AutomaticUse::Always { switches: &[] },
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: true,

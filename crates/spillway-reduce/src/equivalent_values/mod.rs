@@ -46,7 +46,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     page: "values",
     kind: ReductionKind::Rewriting,
     parameters: &[],
-    automatic: AutomaticUse::Always { for_counts: false, switches: &[] },
+    automatic: AutomaticUse::Always { switches: &[] },
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: true,

@@ -352,12 +352,6 @@ impl<'m> PartialOrder<'m> {
         Ok(leads)
     }
 
-    /// Returns the number of set members that choices examined so far, in all transition systems of this reduction.
-    /// The number is deterministic if one thread expands the same states.
-    pub fn members_examined(&self) -> u64 {
-        self.choosers.members_examined()
-    }
-
     /// Returns the same reduction with another executor of the program.
     pub fn with_executor(&self, selective: Box<dyn SelectiveStateSpace + 'm>) -> PartialOrder<'m> {
         PartialOrder { selective: selective.into(), ..self.clone() }
@@ -421,6 +415,10 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             unused: unused.into_iter().collect(),
             ..ReductionTraits::new(entries, ReductionKind::Choice, self.preserves())
         }
+    }
+
+    fn members_examined(&self) -> u64 {
+        self.choosers.members_examined()
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {

@@ -3,7 +3,7 @@
 //! The first levels are start-up in most models: few processes have made progress in their states. Random walks of
 //! several lengths lead to the states in which a search spends its time (West, "Protocol validation by random state
 //! exploration", 1986). The walks have a fixed seed. A walk numbers the successors of a state as the model generates
-//! them. So it depends neither on the key order nor on the executor.
+//! them. So it does not depend on the key order.
 
 use crate::{SearchControl, model_failure};
 use spill::Result;

@@ -5,8 +5,8 @@ use crate::SearchControl;
 use crate::{model_failure, store_dominance};
 use spill::{Dominance, Result};
 use spillway_model::{
-    Counters, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace,
-    SuccessorSink,
+    Capabilities, Counters, CycleProvisoStateSpace, ExpansionOutcome, Findings, ObligationSink,
+    PostponingStateSpace, StateSpace, SuccessorSink,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -56,6 +56,8 @@ pub(super) struct PilotWalk<'m> {
 #[derive(Clone, Copy)]
 enum PilotPass<'m> {
     All,
+    /// Those that are chosen without a proviso. A search for infinite runs adds others later, on cycles only.
+    Chosen(&'m dyn CycleProvisoStateSpace),
     First(&'m dyn PostponingStateSpace),
     Rest(&'m dyn PostponingStateSpace),
 }
@@ -118,11 +120,16 @@ impl<'m> PilotWalk<'m> {
             None => self.collect(|out| start.model.initial(out))?,
             Some(states) => self.met.insert_all(states),
         }
-        let model = start.model.capabilities().postponing;
+        let Capabilities { postponing: model, cycle_proviso, .. } = start.model.capabilities();
+        let first_pass = match (model, cycle_proviso) {
+            (Some(model), _) => PilotPass::First(model),
+            (None, Some(model)) => PilotPass::Chosen(model),
+            (None, None) => PilotPass::All,
+        };
         let carried = std::mem::take(&mut self.carried);
         let level: Vec<usize> = level.collect();
         for block in level.chunks(BLOCK) {
-            self.expand(block, model.map_or(PilotPass::All, PilotPass::First), new)?;
+            self.expand(block, first_pass, new)?;
         }
         for (block, model) in carried.chunks(BLOCK).zip(std::iter::repeat(model)) {
             self.expand(block, model.map_or(PilotPass::All, PilotPass::Rest), new)?;
@@ -163,6 +170,7 @@ impl<'m> PilotWalk<'m> {
         let (mut owing, mut owed) = (Vec::new(), Vec::new());
         self.collect(|out| match taken {
             PilotPass::All => model.expand(&states, out),
+            PilotPass::Chosen(model) => model.expand_chosen(&states, out),
             PilotPass::Rest(model) => model.expand_postponed(&states, out),
             PilotPass::First(model) => {
                 let mut owe = |position: usize, successor: &[u8]| {
