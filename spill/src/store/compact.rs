@@ -64,7 +64,7 @@ impl Store {
             let runs = Candidates { slices: Vec::new(), segments };
             let pieces = self.write_merged(first..=last, keys, &runs, threads)?;
             self.old.push(self.open_run(first, last, pieces)?);
-            return Ok(());
+            return self.compact(0, threads);
         }
         let mut all = Vec::with_capacity(bytes);
         let merge = KeyMerge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));

@@ -30,7 +30,7 @@ impl Store {
         let bytes: usize = candidates.slices.iter().map(|it| it.len()).sum();
         candidates.segments.is_empty()
             && bytes <= SMALL_LEVEL_BYTES.min(SMALL_LEVEL_KEYS * self.width)
-            && bytes <= self.small_bytes_max() / 4
+            && SmallLevels::can_hold(self.width, bytes, self.small_bytes_max())
             && self.levels.last_keys() <= SMALL_LEVEL_KEYS as u64
             && self.values().is_none()
             && self.dominance.is_none()

@@ -75,6 +75,14 @@ impl SmallLevels {
         }
     }
 
+    /// Returns whether a level of `bytes` bytes of keys of `width` bytes fits in an empty table of at most `bytes_max`
+    /// bytes.
+    pub(super) fn can_hold(width: usize, bytes: usize, bytes_max: usize) -> bool {
+        let slots = slots_for(bytes / width);
+        let table = if slots > SLOTS_MIN { slots + SLOTS_MIN } else { slots };
+        2 * bytes + table * size_of::<u64>() <= bytes_max
+    }
+
     /// Returns whether a level of `bytes` bytes fits.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         let all = self.keys.len() + bytes;
@@ -229,8 +237,8 @@ mod tests {
                 let mut batch = flat(level);
                 small.iter().for_each(|small| small.subtract(&mut batch));
                 prop_assert_eq!(&batch, &flat(&new));
-                let new = || SmallLevels::new(width, 5, Vec::new(), usize::MAX);
-                small.get_or_insert_with(new).push(&batch);
+                let empty = || SmallLevels::new(width, 5, Vec::new(), usize::MAX);
+                small.get_or_insert_with(empty).push(&batch);
                 all.extend(&new);
                 last = new;
             }
