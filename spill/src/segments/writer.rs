@@ -195,8 +195,8 @@ impl SmallSegmentWriter {
         SmallSegmentWriter { width, encoder, bytes: Vec::new(), index: Vec::new() }
     }
 
-    /// Appends a segment of `keys`, ascending and at least one, to `out`. It is not compressed if `plain` bytes are not
-    /// to be compressed and `plain` is not 0.
+    /// Appends a segment of `keys`, ascending and at least one, to `out`. Blocks that begin before `plain` bytes of blocks
+    /// are not compressed.
     pub(crate) fn write(
         &mut self,
         keys: &[u8],
