@@ -87,6 +87,16 @@ impl Store {
             return self.settle_small(candidates, threads, stop);
         }
         self.sort_small_levels(threads)?;
+        self.settle_ranges(candidates, threads, stop)
+    }
+
+    /// Does the same for a level of any size: settles each range of keys in a thread.
+    fn settle_ranges(
+        &mut self,
+        candidates: &Candidates,
+        threads: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<SettleOutcome> {
         let mut boundaries = self.next_level_boundaries(threads)?;
         let values = self.values().cloned();
         let dominance = self.dominance.clone();
