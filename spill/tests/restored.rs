@@ -45,6 +45,7 @@ fn runs_of_many_levels_are_restored() {
         assert_eq!(settle(&mut store, &keys(level)), 1 + level % 3);
     }
     store.sync().unwrap();
+    store.sort_small_levels(2).unwrap();
     let expected = all(&store);
     assert_eq!(expected.len() as u64, (0..LEVELS).map(|it| 1 + it % 3).sum::<u64>());
     for young in [64 << 20, 100_000, 20_000, 0] {

@@ -24,16 +24,23 @@ struct FaultCase {
 fn cases() -> Vec<FaultCase> {
     let wide = Graph { nodes: 900, degree: 4, spread: 900, width: 900, broken: 40, dense: 100 };
     let deep = Graph { nodes: 700, degree: 3, spread: 40, width: 9, broken: 0, dense: 500 };
+    // Small levels, with memory for them.
+    let narrow = Graph { nodes: 50, degree: 2, spread: 2, width: 20, broken: 0, dense: 25 };
     let case = |graph: &Graph, threads, buffer, young, checkpoints_always| FaultCase {
         graph: graph.clone(),
         plan: tiny_plan(threads, graph.width, buffer, young),
         checkpoints_always,
     };
-    let mut cases = vec![case(&wide, 1, 300, 80, true), case(&deep, 1, 40, 100, true)];
+    let mut cases = vec![
+        case(&wide, 1, 300, 80, true),
+        case(&deep, 1, 40, 100, true),
+        case(&narrow, 1, 400, 20_000, true),
+    ];
     if is_large() {
         cases.push(case(&wide, 2, 200, 600, true));
         cases.push(case(&wide, 1, 100, 80, false));
         cases.push(case(&deep, 2, 30, 2000, true));
+        cases.push(case(&narrow, 1, 400, 20_000, false));
     }
     cases
 }

@@ -23,6 +23,7 @@ mod external;
 mod fault_property;
 mod faults;
 mod kill;
+mod small_levels;
 mod store_runs;
 mod stores;
 mod tasks;

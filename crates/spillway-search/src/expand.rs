@@ -163,9 +163,14 @@ pub fn expand(
     let crew = (useful as usize).clamp(1, workers.len());
     let units = LevelUnits::new(level, whole, crew);
     let shared = LevelWork { model, level, units: &units, control, pause };
-    let tallies = spill::map_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
-        worker.run(&shared, at)
-    })?;
+    let tallies = match &mut workers[..crew] {
+        // A small level takes less time than the lists for threads.
+        [worker] => [worker.run(&shared, 0)?].into(),
+        several => {
+            let run = |at, worker: &mut ExpansionWorker| worker.run(&shared, at);
+            spill::map_parallel(several.iter_mut().collect(), run)?
+        }
+    };
     let mut all = ExpansionResult { states: units.done(), ..ExpansionResult::default() };
     for tallies in tallies {
         all.outcome += tallies.of_states_before(all.states);
@@ -242,6 +247,16 @@ impl LevelUnits {
 
     fn take(&self) -> Option<LevelUnit> {
         self.units.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
+    }
+
+    /// Returns whether units are left to take.
+    fn are_left(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.units.len()
+    }
+
+    /// Returns whether there is one worker.
+    fn have_one_worker(&self) -> bool {
+        self.at.len() == 1
     }
 
     /// Stops all workers from taking further units.

@@ -26,7 +26,7 @@ use super::events::CompletedLevels;
 use super::expand::{
     ExpansionPass, ExpansionWorker, InitialStates, LevelExpansion, RANK, exceptional_bits, expand,
 };
-use super::projection;
+use super::projection::{self, ConversionWork};
 use super::sleep_store::SleepSetModel;
 use super::storage::check_views;
 use super::view_store::{QueuedLevel, ViewedLevel, ViewedModel};
@@ -68,6 +68,7 @@ pub struct ExternalSearch<'a> {
     /// The outcome of the completed levels. Its counter of re-expanded states is that of all levels.
     whole_levels: ExpansionOutcome,
     open: CurrentLevel,
+    conversions: ConversionWork,
     postponed: PostponedWork,
     /// The journal of the encoding, if it grows.
     journal: EncodingJournal,
@@ -207,6 +208,7 @@ impl<'a> ExternalSearch<'a> {
             workers,
             whole_levels: ExpansionOutcome::default(),
             open: CurrentLevel::default(),
+            conversions: ConversionWork::default(),
             postponed: PostponedWork::default(),
             journal: EncodingJournal::default(),
             hunts: SavedHunts::default(),
@@ -267,6 +269,7 @@ impl<'a> ExternalSearch<'a> {
                 LevelOutcome::Settled => self.checkpoint_if_due()?,
             }
         }
+        self.store.sort_small_levels(self.plan.threads)?;
         self.checkpoint()?;
         Ok(self.outcome())
     }
@@ -360,6 +363,7 @@ impl<'a> ExternalSearch<'a> {
 
     /// Changes the codec of the store and of the workers.
     fn change_codec(&mut self, codec: Codec) -> Result<()> {
+        self.conversions.add(self.states);
         let level = self.level_number();
         for worker in &mut self.workers {
             worker.change_codec(&codec, level)?;
@@ -370,7 +374,8 @@ impl<'a> ExternalSearch<'a> {
     /// Returns a codec that represents all candidates, if the store's codec does not.
     fn wider_codec(&self) -> Option<Codec> {
         let exceptional = exceptional_bits(&self.workers)?;
-        Some(projection::widen_codec(self.store.codec(), &exceptional))
+        let widening = self.conversions.widening(self.states);
+        Some(projection::widen_codec(self.store.codec(), &exceptional, widening))
     }
 
     /// Expands the last level, re-expands states, and settles the next level.
@@ -616,8 +621,7 @@ impl<'a> ExternalSearch<'a> {
     }
 
     fn last_level_states(&self) -> u64 {
-        let levels = self.store.levels();
-        levels.len().checked_sub(1).map_or(0, |last| levels.keys(last))
+        self.store.levels().last_keys()
     }
 
     /// Shows a phase in the progress. Returns the previous phase.

@@ -3,6 +3,10 @@
 //! A search begins with the bits in which its initial states differ. At the end of each level it adds the bits of
 //! exceptions. Exceptions are common in the first levels, which are small, and rare later. A model of two thousand bits
 //! has them in some fifty levels. Each time only the data in memory is converted.
+//!
+//! A model with an array may have an exception in each of thousands of levels of one state. Once conversions have cost
+//! more than the search, a projection also adds *margin*: bits near the exceptions, for those of the next levels. Then
+//! its width grows geometrically, and all conversions together cost about as much as a few of the last one.
 
 use super::StateStorage;
 use spill::{Codec, Projection};
@@ -13,6 +17,43 @@ const WHOLE_MAX: usize = 8;
 
 /// The greatest width of projected keys relative to that of whole keys, as a fraction.
 const SHORTER: (usize, usize) = (3, 4);
+
+/// The number of conversions of each visited state, on average, from which projections have margin.
+const CONVERSIONS_PER_STATE: u64 = 4;
+
+/// The width of a projection with margin relative to the previous width, as a fraction.
+const WIDER: (usize, usize) = (3, 2);
+
+/// The work of converting keys whenever the projection became wider.
+#[derive(Default)]
+pub(super) struct ConversionWork {
+    /// The number of converted keys.
+    converted: u64,
+}
+
+/// The bits that a wider projection adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Widening {
+    /// Those of the exceptions.
+    Exact,
+    /// Also bits near them.
+    WithMargin,
+}
+
+impl ConversionWork {
+    /// Records that the keys of `states` visited states are converted.
+    pub(super) fn add(&mut self, states: u64) {
+        self.converted += states;
+    }
+
+    /// Returns how the projection of a search with this number of visited states becomes wider.
+    pub(super) fn widening(&self, states: u64) -> Widening {
+        match self.converted > states.saturating_mul(CONVERSIONS_PER_STATE) {
+            true => Widening::WithMargin,
+            false => Widening::Exact,
+        }
+    }
+}
 
 /// The bits in which the initial states differ.
 pub(super) struct DifferingBits {
@@ -59,11 +100,42 @@ impl DifferingBits {
 }
 
 /// Returns a codec that also represents the exceptions of `codec`, which differ in the bits `more`.
-pub(super) fn widen_codec(codec: &Codec, more: &[u8]) -> Codec {
-    match codec.projection() {
-        Some(projection) => choose_codec(&projection.with_bits(more), 1),
-        None => codec.clone(),
+pub(super) fn widen_codec(codec: &Codec, more: &[u8], widening: Widening) -> Codec {
+    let Some(projection) = codec.projection() else { return codec.clone() };
+    let exact = projection.with_bits(more);
+    let wider = match widening {
+        Widening::Exact => exact,
+        Widening::WithMargin => {
+            let (times, of) = WIDER;
+            let least = projection.width() * times / of;
+            add_margin(exact, more, least)
+        }
+    };
+    choose_codec(&wider, 1)
+}
+
+/// Returns the projection with the bytes around those of `more`, so that it has `least` bytes or keeps all bits.
+fn add_margin(projection: Projection, more: &[u8], least: usize) -> Projection {
+    let mut wider = projection;
+    let mut radius = 0;
+    while wider.width() < least.min(more.len()) {
+        wider = wider.with_bits(&bytes_around(more, radius));
+        radius = 2 * radius + 1;
     }
+    wider
+}
+
+/// Returns the bits of all bytes that are at most `radius` bytes from a byte of `bits` that is not zero.
+fn bytes_around(bits: &[u8], radius: usize) -> Vec<u8> {
+    let mut around = vec![0; bits.len()];
+    let mut filled = 0;
+    for at in (0..bits.len()).filter(|&at| bits[at] != 0) {
+        let end = bits.len().min(at + radius + 1);
+        let start = at.saturating_sub(radius).max(filled);
+        around[start.min(end)..end].fill(0xff);
+        filled = end;
+    }
+    around
 }
 
 /// Returns the codec with this projection, and with further bits that fill whole bytes, at least `least` of these.
@@ -80,4 +152,61 @@ fn choose_codec(projection: &Projection, least: usize) -> Codec {
     let unused = (0..8 * kept.len()).filter(|bit| varying[bit / 8] >> (bit % 8) & 1 == 0);
     unused.take(missing).for_each(|bit| kept[bit / 8] |= 1 << (bit % 8));
     Codec::Projected(Arc::new(Projection::new(key, &kept)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_within_a_radius_are_filled() {
+        let bits = [0, 0, 4, 0, 0, 0, 0, 1];
+        assert_eq!(bytes_around(&bits, 0), [0, 0, 255, 0, 0, 0, 0, 255]);
+        assert_eq!(bytes_around(&bits, 1), [0, 255, 255, 255, 0, 0, 255, 255]);
+        assert_eq!(bytes_around(&bits, 9), [255; 8]);
+    }
+
+    /// A key of 400 bytes, of which each level changes one more bit.
+    fn widenings(widening: Widening) -> usize {
+        let whole = 400;
+        let bits = |bit: usize| {
+            let mut bits = vec![0; whole];
+            bits[bit / 8] |= 1 << (bit % 8);
+            bits
+        };
+        let mut codec = choose_codec(&Projection::new(&vec![0; whole], &bits(0)), 1);
+        let mut count = 0;
+        for bit in 0..8 * whole {
+            let Some(projection) = codec.projection() else { break };
+            let more = projection.exceptional_bits(&bits(bit));
+            if more.iter().any(|&bits| bits != 0) {
+                let wider = widen_codec(&codec, &more, widening);
+                assert!(
+                    wider
+                        .projection()
+                        .is_none_or(|it| it.exceptional_bits(&bits(bit)) == vec![0; whole])
+                );
+                codec = wider;
+                count += 1;
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn margin_makes_widenings_rare() {
+        assert!(widenings(Widening::Exact) >= 250);
+        assert!(widenings(Widening::WithMargin) <= 20);
+    }
+
+    #[test]
+    fn margin_follows_many_conversions() {
+        let mut work = ConversionWork::default();
+        for (states, expected) in
+            [(1, Widening::Exact), (9, Widening::Exact), (10, Widening::WithMargin)]
+        {
+            work.add(states * 4 + u64::from(expected == Widening::WithMargin) - work.converted);
+            assert_eq!(work.widening(states), expected);
+        }
+    }
 }

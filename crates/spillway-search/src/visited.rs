@@ -105,6 +105,14 @@ impl<'a> VisitedStore<'a> {
         Ok(())
     }
 
+    /// Sorts the small levels into runs, so that the runs have all states; see [`Store::sort_small_levels`].
+    pub(super) fn sort_small_levels(&mut self, threads: usize) -> Result<()> {
+        match self {
+            VisitedStore::Sorted(store) => store.sort_small_levels(threads),
+            VisitedStore::Comback(_) => Ok(()),
+        }
+    }
+
     /// Returns the part of the manifest.
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         match self {

@@ -164,6 +164,9 @@ impl<const W: usize> IntegerShape for MediumShape<W> {
     const BITS: u32 = 8 * W as u32;
 }
 
+/// The number of independent multiplications of the hash of a wide key.
+const HASH_LANES: usize = 8;
+
 /// Keys of any width, given at run time, as slices.
 #[derive(Clone, Copy, Debug)]
 pub struct WideShape(pub usize);
@@ -188,9 +191,19 @@ impl KeyShape for WideShape {
 
     #[inline]
     fn hash(self, key: &[u8]) -> u64 {
-        let (words, rest) = key.as_chunks::<8>();
+        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(MIXER).rotate_left(29);
+        // Multiplications of several lanes overlap.
+        let (rows, rest) = key.as_chunks::<{ 8 * HASH_LANES }>();
+        let mut lanes = [0; HASH_LANES];
+        for row in rows {
+            let (words, _) = row.as_chunks::<8>();
+            for (lane, word) in lanes.iter_mut().zip(words) {
+                *lane = mix(*lane, u64::from_le_bytes(*word));
+            }
+        }
+        let (words, rest) = rest.as_chunks::<8>();
         let words = words.iter().map(|word| u64::from_le_bytes(*word));
         let rest = rest.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        words.chain([rest]).fold(0, |hash, word| (hash ^ word).wrapping_mul(MIXER).rotate_left(29))
+        lanes.into_iter().chain(words).chain([rest]).fold(0, mix)
     }
 }

@@ -61,7 +61,7 @@ const DEDUP_KEYS_MIN: usize = 32;
 pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     assert_eq!(keys.len() % width, 0, "a key set is a whole number of keys");
     scratch.truncate(keys.len());
-    if keys.is_empty() {
+    if keys.len() <= width {
         return;
     }
     scratch.reserve_exact(keys.len() - scratch.len());

@@ -51,3 +51,4 @@ pub use footer::{SEGMENT_VERSION, SegmentRef};
 pub(crate) use reader::BlockReader;
 pub use segment::Segment;
 pub use writer::SegmentWriter;
+pub(crate) use writer::SmallSegmentWriter;

@@ -176,3 +176,112 @@ impl<'a> SegmentWriter<'a> {
         Some(&self.index[start..start + self.width])
     }
 }
+
+/// Writes segments of a few keys without values, one after another, with the same buffers. The bytes are those that a
+/// [`SegmentWriter`] writes.
+pub(crate) struct SmallSegmentWriter {
+    /// The size of a whole key in bytes.
+    width: usize,
+    encoder: BlockEncoder,
+    /// The segment, and its index.
+    bytes: Vec<u8>,
+    index: Vec<u8>,
+}
+
+impl SmallSegmentWriter {
+    /// Creates a writer of whole keys of `width` bytes in blocks of `codec`.
+    pub(crate) fn new(width: usize, codec: &Codec) -> SmallSegmentWriter {
+        let encoder = BlockEncoder::new(width).with_codec(codec);
+        SmallSegmentWriter { width, encoder, bytes: Vec::new(), index: Vec::new() }
+    }
+
+    /// Appends a segment of `keys`, ascending and at least one, to `out`. Blocks that begin before `plain` bytes of blocks
+    /// are not compressed.
+    pub(crate) fn write(
+        &mut self,
+        keys: &[u8],
+        plain: u64,
+        out: &mut dyn AppendFile,
+    ) -> Result<SegmentRef> {
+        let SmallSegmentWriter { width, encoder, bytes, index } = self;
+        let (width, key_width) = (*width, encoder.key_width());
+        let batch = (keys.len() <= block_keys_max(width) * key_width).then(|| encoder.batch(keys));
+        let Some(batch) = batch.filter(|it| !it.needs_split()) else {
+            let codec = encoder.codec().clone();
+            let writer = SegmentWriter::new(width, out).with_codec(&codec);
+            let mut writer = writer.with_plain_bytes(plain);
+            writer.push(keys)?;
+            return writer.finish();
+        };
+        bytes.clear();
+        index.clear();
+        match encoder.projection() {
+            None => index.extend_from_slice(&keys[..width]),
+            Some(projection) => projection.unproject(&keys[..key_width], index),
+        }
+        let count = keys.len() / key_width;
+        match batch.is_one_key() {
+            // The whole key is in the index.
+            true => encoder.encode_one(index, plain == 0, bytes),
+            false => encoder.encode_batch(&batch, plain == 0, bytes),
+        }
+        push_tail(index, 0, count);
+        let length = (bytes.len() + index.len() + FOOTER) as u64;
+        let footer = footer(KeyBytes { whole: width, value: 0 }, count as u64, index, length);
+        bytes.extend_from_slice(index);
+        bytes.extend_from_slice(&footer);
+        let offset = out.len();
+        out.write(bytes)?;
+        Ok(SegmentRef { offset, length, keys: count as u64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{Disk, FaultDisk};
+    use crate::keys::Projection;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    proptest! {
+        /// Few and many keys, in one block and in several, that vary in few and in many bits.
+        #[test]
+        fn small_segments_have_the_bytes_of_any_writer(
+            width in prop::sample::select(vec![1, 3, 8, 12, 40, 2000]),
+            sets in prop::collection::vec((1usize..1025, any::<bool>()), 1..4),
+            seed in any::<u64>(),
+            plain in prop::sample::select(vec![0, 1, u64::MAX]),
+            is_projected in any::<bool>(),
+        ) {
+            let segments = sets.iter().map(|&(count, varied)| {
+                let key = |at: usize| -> Vec<u8> {
+                    let noise = if varied { seed.wrapping_mul(2 * at as u64 + 1) } else { at as u64 };
+                    (0..width).map(|byte| (noise >> (byte % 8 * 8)) as u8 & 0x7f).collect()
+                };
+                let keys: std::collections::BTreeSet<Vec<u8>> = (0..count).map(key).collect();
+                keys.into_iter().flatten().collect::<Vec<u8>>()
+            });
+            let segments: Vec<Vec<u8>> = segments.collect();
+            let projection = Projection::of_keys(width, &segments.concat());
+            let codec = if is_projected { Codec::Projected(Arc::new(projection)) } else { Codec::Gaps };
+            let disk = FaultDisk::new();
+            let [mut one, mut other] = ["one", "other"].map(|name| disk.create(name).unwrap());
+            let mut small = SmallSegmentWriter::new(width, &codec);
+            for keys in &segments {
+                let keys = codec.adopt(&Codec::Gaps, width, keys);
+                let written = small.write(&keys, plain, &mut *one).unwrap();
+                let writer = SegmentWriter::new(width, &mut *other).with_codec(&codec);
+                let mut writer = writer.with_plain_bytes(plain);
+                writer.push(&keys).unwrap();
+                prop_assert_eq!(written, writer.finish().unwrap());
+            }
+            one.flush().unwrap();
+            other.flush().unwrap();
+            let [one, other] = [("one", one.len()), ("other", other.len())].map(|(name, length)| {
+                disk.map(name, 0..length).unwrap()
+            });
+            prop_assert!(*one == *other);
+        }
+    }
+}

@@ -64,7 +64,7 @@ impl Store {
             let runs = Candidates { slices: Vec::new(), segments };
             let pieces = self.write_merged(first..=last, keys, &runs, threads)?;
             self.old.push(self.open_run(first, last, pieces)?);
-            return Ok(());
+            return self.compact(0, threads);
         }
         let mut all = Vec::with_capacity(bytes);
         let merge = KeyMerge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
@@ -121,7 +121,7 @@ impl Store {
 
     /// Merges young runs into older ones while those are not twice as large. If memory does not suffice for the runs,
     /// the result and `beside` bytes, moves all to disk instead.
-    fn merge_young(&mut self, beside: usize, threads: usize) -> Result<()> {
+    pub(super) fn merge_young(&mut self, beside: usize, threads: usize) -> Result<()> {
         let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
         if self.merge_bytes_max(bytes, threads) + beside > self.young_bytes() {
             return self.flush(self.young.len(), threads);
@@ -150,7 +150,7 @@ impl Store {
     }
 
     /// Moves all young runs but the last level to disk if merging them in memory could exceed their share.
-    fn flush_if_full(&mut self, threads: usize) -> Result<()> {
+    pub(super) fn flush_if_full(&mut self, threads: usize) -> Result<()> {
         let earlier = self.young.len().saturating_sub(1);
         let bytes: usize = self.young[..earlier].iter().map(|run| run.keys.len()).sum();
         let share = self.young_bytes() - self.last_level_bytes_max();

@@ -9,7 +9,7 @@ use super::file_name::FileName;
 use super::level_list::{LevelList, LevelPiece};
 use crate::codec::Codec;
 use crate::disk::{AppendFile, Disk, Error, Result};
-use crate::segments::{Segment, SegmentRef, SegmentWriter};
+use crate::segments::{Segment, SegmentRef, SegmentWriter, SmallSegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -186,6 +186,8 @@ pub struct LevelLog {
     shards: Vec<LevelShard>,
     /// The pieces of levels, all of whose bytes have been written to the shards.
     saved: SavedLevels,
+    /// The number of keys of the last level; 0 if there is no level.
+    last_keys: u64,
 }
 
 /// A file to which levels are appended.
@@ -196,6 +198,8 @@ pub struct LevelShard {
     /// The number of bytes of the next piece that are not compressed.
     plain: u64,
     file: Box<dyn AppendFile>,
+    /// Writes small pieces.
+    small: Option<SmallSegmentWriter>,
 }
 
 impl LevelLog {
@@ -203,7 +207,7 @@ impl LevelLog {
     pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
         let name = |shard| FileName::Levels { shard };
         let (shards, saved) = (Vec::new(), SavedLevels::default());
-        Self { disk, width, value_bytes: 0, name, codec, shards, saved }
+        Self { disk, width, value_bytes: 0, name, codec, shards, saved, last_keys: 0 }
     }
 
     /// Sets the size of values, for pairs with values of `value_bytes` bytes. The log has no shards yet.
@@ -237,18 +241,23 @@ impl LevelLog {
                 self.shards.push(self.shard(shard.file, file));
             }
         }
-        Ok(Self { saved, ..self })
+        let last_keys = saved.len().checked_sub(1).map_or(0, |last| saved.keys(last));
+        Ok(Self { saved, last_keys, ..self })
     }
 
     fn shard(&self, name: FileName, file: Box<dyn AppendFile>) -> LevelShard {
         let codec = self.codec.clone();
-        LevelShard { name, value_bytes: self.value_bytes, codec, plain: 0, file }
+        let value_bytes = self.value_bytes;
+        LevelShard { name, value_bytes, codec, plain: 0, file, small: None }
     }
 
     /// Changes the codec to one that reads the existing blocks.
     pub(super) fn set_codec(&mut self, codec: &Codec) {
         self.codec = codec.clone();
-        self.shards.iter_mut().for_each(|shard| shard.codec = codec.clone());
+        self.shards.iter_mut().for_each(|shard| {
+            shard.codec = codec.clone();
+            shard.small = None;
+        });
     }
 
     /// Returns the number of levels.
@@ -264,6 +273,11 @@ impl LevelLog {
     /// Returns the number of keys of a level.
     pub fn keys(&self, level: usize) -> u64 {
         self.saved.keys(level)
+    }
+
+    /// Returns the number of keys of the last level; 0 if there is no level.
+    pub fn last_keys(&self) -> u64 {
+        self.last_keys
     }
 
     /// Returns the memory of the list of levels in bytes.
@@ -330,7 +344,8 @@ impl LevelLog {
         for (saved, shard) in self.saved.shards.iter_mut().zip(&self.shards) {
             saved.length = shard.file.len();
         }
-        Ok(pieces.iter().map(|(_, at)| at.keys).sum())
+        self.last_keys = pieces.iter().map(|(_, at)| at.keys).sum();
+        Ok(self.last_keys)
     }
 
     /// Makes every level durable.
@@ -357,6 +372,13 @@ impl LevelShard {
         let mut writer = writer.with_values(self.value_bytes).with_plain_bytes(self.plain);
         fill(&mut writer)?;
         Ok(FileSegment { file: self.name, at: writer.finish_or_empty()? })
+    }
+
+    /// Does the same for at least one key without a value, with buffers that are reused. The keys are few: one block.
+    pub(super) fn write_small(&mut self, width: usize, keys: &[u8]) -> Result<FileSegment> {
+        let LevelShard { name, codec, plain, file, small, .. } = self;
+        let small = small.get_or_insert_with(|| SmallSegmentWriter::new(width, codec));
+        Ok(FileSegment { file: *name, at: small.write(keys, *plain, &mut **file)? })
     }
 }
 

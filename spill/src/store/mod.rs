@@ -6,7 +6,8 @@
 //! - *The store is a function of the levels.* A run contains nothing that the log of levels does not contain. So a
 //!   checkpoint records only intervals, and a run in memory is rebuilt by merging its levels again.
 //! - *Old before young.* Runs on disk (old) hold earlier levels than runs in memory (young). The youngest holds only
-//!   the last level, raw, for the next expansion, if it fits.
+//!   the last level, raw, for the next expansion, if it fits. Small levels stay in a hash table behind the young runs
+//!   (`small_levels.rs`) until they become one.
 //!
 //! Sizes are kept geometric, as in a log-structured merge tree (O'Neil et al., 1996). In memory a run is merged into
 //! the previous one unless that is twice as large. When the young runs outgrow their share of memory, they are merged
@@ -29,6 +30,8 @@ mod partition_worker;
 mod run;
 mod settle;
 mod settle_pairs;
+mod settle_small;
+mod small_levels;
 mod spare_buffers;
 mod store_subtract;
 mod store_values;
@@ -51,6 +54,8 @@ use filter::{ExpandedLevel, FilterChoice, FilterView};
 use free_space::FreeSpace;
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
+use settle_small::SmallLevelBuffers;
+use small_levels::SmallLevels;
 use spare_buffers::SpareBuffers;
 use std::sync::Arc;
 use store_values::StoreValues;
@@ -89,6 +94,10 @@ pub struct Store {
     old: Vec<OldRun>,
     /// Runs in memory, of earlier levels first.
     young: Vec<YoungRun>,
+    /// The latest levels, if they are small and not sorted yet: all of them are after those of the young runs.
+    small: Option<SmallLevels>,
+    /// Buffers to settle small levels.
+    small_buffers: SmallLevelBuffers,
     /// Buffers for the keys of later levels.
     spare: SpareBuffers,
     /// The free space of the disk.
@@ -123,6 +132,8 @@ impl Store {
             dominance: None,
             old: Vec::new(),
             young: Vec::new(),
+            small: None,
+            small_buffers: SmallLevelBuffers::default(),
             spare: SpareBuffers::default(),
             space: FreeSpace::default(),
             garbage: Vec::new(),
@@ -145,15 +156,21 @@ impl Store {
     ///
     /// # Panics
     ///
-    /// If the store has values or a dominance relation.
+    /// If the store has values or a dominance relation, or small levels that are not [sorted](Store::sort_small_levels).
     pub fn subtraction(&self) -> StoreSubtract<'_> {
+        assert!(self.small.is_none(), "small levels are sorted before they are subtracted");
         assert!(self.valued.is_none(), "keys alone are subtracted from a store without values");
         assert!(self.dominance.is_none(), "what is dominated is not known");
         StoreSubtract::new(self.width, &self.young, self.filter.filter(), &self.old)
     }
 
     /// Returns all its keys as disjoint sorted runs, as they are in memory.
+    ///
+    /// # Panics
+    ///
+    /// If there are small levels that are not [sorted](Store::sort_small_levels).
     pub fn runs(&self) -> Candidates<'_> {
+        assert!(self.small.is_none(), "small levels are sorted before they are read as runs");
         let slices = self.young.iter().map(|run| run.keys.as_slice()).collect();
         let segments = self.old.iter().flat_map(|run| run.segments.iter().cloned()).collect();
         Candidates { slices, segments }
@@ -186,6 +203,7 @@ impl Store {
     /// exception to its projection.
     pub fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
         self.check_codec(codec);
+        self.sort_small_levels(threads)?;
         let width = codec.key_width(self.whole);
         let bytes: usize = self.young.iter().map(|run| run.keys.len() / self.width * width).sum();
         // The largest run is briefly in memory twice.
@@ -213,6 +231,7 @@ impl Store {
     /// levels.
     pub fn bytes(&self) -> [u64; 4] {
         let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        let young = young + self.small.as_ref().map_or(0, SmallLevels::bytes);
         let length = |piece: &FileSegment| piece.at.length;
         let changes = self.changes_log().map_or(0, |changes| changes.saved().bytes());
         let levels = self.levels.saved().bytes() + changes;
@@ -228,12 +247,15 @@ impl Store {
             last: run.last,
             pieces: run.pieces.clone(),
         });
-        let young = self.young.iter().map(|run| SavedRun {
-            first: run.first,
-            last: run.last,
-            pieces: vec![],
-        });
-        SavedStore { levels: self.levels.saved().clone(), runs: old.chain(young).collect() }
+        let in_memory = |first, last| SavedRun { first, last, pieces: vec![] };
+        let young = self.young.iter().map(|run| in_memory(run.first, run.last));
+        let mut runs: Vec<SavedRun> = old.chain(young).collect();
+        if let Some(small) = &self.small {
+            let last = small.last();
+            runs.extend((small.first < last).then(|| in_memory(small.first, last - 1)));
+            runs.push(in_memory(last, last));
+        }
+        SavedStore { levels: self.levels.saved().clone(), runs }
     }
 
     /// Makes everything that [`Store::saved`] names durable.
@@ -257,6 +279,9 @@ impl Store {
 
     /// Returns the last level, for expansion.
     pub fn frontier(&mut self) -> Result<Frontier> {
+        if let Some(small) = &self.small {
+            return Ok(Frontier::Raw(small.last_level().clone()));
+        }
         let last = self.levels.len() - 1;
         match self.young.last() {
             Some(run) if run.first as usize == last && self.changed_keys() == 0 => {
@@ -273,15 +298,17 @@ impl Store {
         let blocks =
             self.old.iter().flat_map(|run| &run.segments).map(Segment::blocks).sum::<usize>();
         let young: usize = self.young.iter().map(|run| run.keys.len() / self.width).sum();
+        let young = young + self.small.as_ref().map_or(0, |small| small.keys().len() / self.width);
         let keys = self.old.iter().map(OldRun::keys).sum::<u64>() + young as u64;
-        let level = ExpandedLevel { number: last as u64, keys: self.levels.keys(last) };
+        let level = ExpandedLevel { number: last as u64, keys: self.levels.last_keys() };
         self.filter.choose(level, keys, blocks as u64, self.shares.filter);
     }
 
     /// Builds the filter, if one was decided on.
     pub fn make_filter(&mut self) -> Result<()> {
         let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
-        let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
+        let slices = self.young.iter().map(|run| run.keys.as_slice());
+        let slices: Vec<&[u8]> = slices.chain(self.small.iter().map(SmallLevels::keys)).collect();
         let behind = self.values().map(ValueSpec::bytes);
         let behind = behind.or(self.dominance.as_ref().map(Dominance::bytes));
         let view = behind.map(|bytes| FilterView::of_keys(&self.codec, self.whole, bytes));

@@ -83,6 +83,20 @@ impl Store {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<SettleOutcome> {
         assert!(self.changes_log().is_none(), "values that change are settled as pairs");
+        if self.is_small(candidates) {
+            return self.settle_small(candidates, threads, stop);
+        }
+        self.sort_small_levels(threads)?;
+        self.settle_ranges(candidates, threads, stop)
+    }
+
+    /// Does the same for a level of any size: settles each range of keys in a thread.
+    fn settle_ranges(
+        &mut self,
+        candidates: &Candidates,
+        threads: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<SettleOutcome> {
         let mut boundaries = self.next_level_boundaries(threads)?;
         let values = self.values().cloned();
         let dominance = self.dominance.clone();
@@ -140,8 +154,10 @@ impl Store {
     /// Cuts the key space for `threads` threads. The last level is the sample for the next one. Unlike the candidate
     /// runs, it does not depend on interruptions, so the pieces do not either.
     pub(super) fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
-        let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
-        let wanted = self.settle_threads(self.levels.keys(last), threads);
+        if self.levels.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted = self.settle_threads(self.levels.last_keys(), threads);
         if wanted == 1 {
             return Ok(Vec::new());
         }

@@ -6,6 +6,9 @@ use spill::{Codec, FileName, RecentKeys, Result, ValueSpec, sort_pairs};
 /// Bytes of a thread's table of recent candidates. The table and a batch fit the second-level cache.
 const RECENT_BYTES: usize = 256 << 10;
 
+/// The number of candidates of a level that need no table.
+const FEW: usize = 16;
+
 /// The divisor of the buffer's limit that bounds the exceptions in memory.
 const EXCEPTIONS_SHARE: usize = 8;
 
@@ -26,7 +29,7 @@ pub(super) struct CandidateCollector {
     scratch: Vec<u8>,
     /// Candidates that are exceptions to the projection, as the model generates them.
     exceptions: Vec<u8>,
-    /// The exceptional bits of the candidates on disk.
+    /// The exceptional bits of the candidates on disk; empty if there are none.
     exceptional_bits: Vec<u8>,
     pub(super) log: CandidateLog,
 }
@@ -45,7 +48,7 @@ impl CandidateCollector {
             buffer: Vec::new(),
             scratch: Vec::new(),
             exceptions: Vec::new(),
-            exceptional_bits: vec![0; whole],
+            exceptional_bits: Vec::new(),
             log,
         }
     }
@@ -85,7 +88,12 @@ impl CandidateCollector {
                 self.buffer.clear();
             }
         }
-        self.recent.append_new(candidates, &mut self.buffer);
+        if self.buffer.is_empty() && candidates.len() <= FEW * self.width {
+            // Sorting them removes the repeats sooner.
+            self.buffer.extend_from_slice(candidates);
+        } else {
+            self.recent.append_new(candidates, &mut self.buffer);
+        }
         fresh.clear();
         if self.exceptions.len() > self.limit / EXCEPTIONS_SHARE {
             self.write_exceptions(name)?;
@@ -103,11 +111,15 @@ impl CandidateCollector {
         &self.buffer
     }
 
-    /// Returns the bits in which some candidate is an exception.
+    /// Returns the bits in which some candidate is an exception, if there is one.
     pub(super) fn exceptional_bits(&self) -> Option<Vec<u8>> {
         let projection = self.log.codec().projection()?;
-        let here = projection.exceptional_bits(&self.exceptions);
-        Some(here.iter().zip(&self.exceptional_bits).map(|(one, other)| one | other).collect())
+        if self.exceptions.is_empty() && self.exceptional_bits.is_empty() {
+            return None;
+        }
+        let mut bits = projection.exceptional_bits(&self.exceptions);
+        bits.iter_mut().zip(&self.exceptional_bits).for_each(|(bits, other)| *bits |= other);
+        Some(bits)
     }
 
     /// Changes the codec. The new one must represent all candidates without exceptions. The buffer is sorted before and
@@ -122,7 +134,7 @@ impl CandidateCollector {
         let mut buffer = codec.adopt(self.log.codec(), self.whole, &self.buffer);
         buffer.append(&mut codec.adopt(&Codec::Gaps, self.whole, &self.exceptions));
         self.exceptions.clear();
-        self.exceptional_bits.fill(0);
+        self.exceptional_bits.clear();
         (self.buffer, self.width) = (buffer, width);
         self.recent = RecentKeys::new(width, RECENT_BYTES);
         self.log.set_codec(codec);
@@ -155,7 +167,7 @@ impl CandidateCollector {
     pub(super) fn clear(&mut self) -> Option<FileName> {
         self.buffer.clear();
         self.exceptions.clear();
-        self.exceptional_bits.fill(0);
+        self.exceptional_bits.clear();
         self.log.clear()
     }
 }

@@ -33,6 +33,11 @@ impl WorkerTallies {
         }
     }
 
+    /// Adds the outcome of a slice that counts in any case.
+    pub(super) fn add_certain(&mut self, collected: ExpansionOutcome) {
+        self.certain += collected;
+    }
+
     /// Returns the outcome of the slices before a state.
     pub(super) fn of_states_before(mut self, state: u64) -> ExpansionOutcome {
         self.count_before(state);

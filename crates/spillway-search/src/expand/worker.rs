@@ -219,7 +219,8 @@ impl ExpansionWorker {
                 let slice;
                 (slice, rest) = rest.split_at(rest.len().min(pace.states() * whole));
                 units.begin(at, first);
-                let begun = Instant::now();
+                // The pace matters only if there is a next slice.
+                let begun = (!rest.is_empty() || units.are_left()).then(Instant::now);
                 let (owed, unencoded) = (owed.as_mut(), unencoded.as_mut());
                 let sinks = SliceSinks { candidates, owed, unencoded, fresh, name };
                 let expanded = sinks.expand_slice(work, slice, first);
@@ -230,21 +231,24 @@ impl ExpansionWorker {
                     units.leave(first);
                     break 'units;
                 }
-                pace.adjust(begun.elapsed());
+                begun.iter().for_each(|begun| pace.adjust(begun.elapsed()));
                 let mut count = (slice.len() / whole) as u64;
                 if let Some((until, counted)) = end {
                     (rest, count, collected) = (&[], until, counted);
                     units.leave(first + until);
                 }
                 level.show(count, collected.counters.transitions, &control.progress);
-                tallies.add(first, collected, || units.certain());
+                match units.have_one_worker() {
+                    true => tallies.add_certain(collected),
+                    false => tallies.add(first, collected, || units.certain()),
+                }
                 first += count;
                 if !rest.is_empty() && control.should_stop() {
                     units.leave(first);
                     break 'units;
                 }
             }
-            if pause() {
+            if units.are_left() && pause() {
                 break;
             }
         }

@@ -42,15 +42,22 @@ pub(crate) struct BlockBatch<'k> {
 enum EncodedForm {
     /// As records of the codec with this number.
     Records(u8),
+    /// As the only key, front-coded: gaps would need the bits that vary, as many bytes as the key has.
+    One,
     /// As keys in which these bits vary.
     Keys(KeySqueezer),
 }
 
 impl BlockBatch<'_> {
+    /// Returns whether the batch is one key without a record.
+    pub(crate) fn is_one_key(&self) -> bool {
+        matches!(self.form, EncodedForm::One)
+    }
+
     /// Returns whether the batch should be split into two blocks, because the keys vary in too many bits.
     pub(crate) fn needs_split(&self) -> bool {
         match &self.form {
-            EncodedForm::Records(_) => false,
+            EncodedForm::Records(_) | EncodedForm::One => false,
             EncodedForm::Keys(squeeze) => {
                 self.count > HALVED_KEYS_MIN && squeeze.bits() > SQUEEZED_BITS_MAX
             }
@@ -83,9 +90,22 @@ impl BlockEncoder {
         self.records.codec.key_width(self.width)
     }
 
+    /// Returns the codec of the blocks.
+    pub(crate) fn codec(&self) -> &Codec {
+        &self.records.codec
+    }
+
     /// Returns the projection of the input keys, if there is one.
     pub(crate) fn projection(&self) -> Option<&Arc<Projection>> {
         self.records.codec.projection()
+    }
+
+    /// Appends the block of one whole key to `out`, if the codec has no records; `compresses` says whether the block may
+    /// be compressed.
+    pub(crate) fn encode_one(&mut self, whole: &[u8], compresses: bool, out: &mut Vec<u8>) {
+        self.raw.clear();
+        let coding = write_shared(WideShape(self.width), whole, &mut self.raw);
+        self.append(1, coding, compresses, out);
     }
 
     /// Analyses the keys of a block: `keys`, ascending, at least one and at most [`block_keys_max`].
@@ -96,6 +116,7 @@ impl BlockEncoder {
         debug_assert!(is_ascending(width, keys));
         let form = match self.records.codec.number() {
             Some(code) => EncodedForm::Records(code),
+            None if count == 1 => EncodedForm::One,
             None => EncodedForm::Keys(KeySqueezer::of_keys(width, keys)),
         };
         BlockBatch { keys, count, form }
@@ -112,9 +133,16 @@ impl BlockEncoder {
         self.raw.clear();
         let coding = match form {
             EncodedForm::Records(code) => self.write_records(*code, keys),
+            EncodedForm::One => self.write_prefixes(keys),
             EncodedForm::Keys(squeeze) => self.write_keys(squeeze, keys),
         };
-        let compressed = match compresses && matches!(form, EncodedForm::Keys(_)) {
+        let compresses = compresses && !matches!(form, EncodedForm::Records(_));
+        self.append(*count, coding, compresses, out);
+    }
+
+    /// Appends the block of `raw`, which has `count` keys, to `out`.
+    fn append(&mut self, count: usize, coding: KeyCoding, compresses: bool, out: &mut Vec<u8>) {
+        let compressed = match compresses {
             true => compress(&self.raw, &mut self.stored),
             false => None,
         };
@@ -122,8 +150,7 @@ impl BlockEncoder {
             Some(length) => (true, &self.stored[..length]),
             None => (false, self.raw.as_slice()),
         };
-        BlockHeader { count: *count, coding, compressed, raw_length: self.raw.len() }
-            .append(stored, out);
+        BlockHeader { count, coding, compressed, raw_length: self.raw.len() }.append(stored, out);
     }
 
     /// Writes the records of `keys` into `raw`.

@@ -8,9 +8,10 @@
 //! without a branch. Keys ascend strictly, so a gap is stored minus one. No code is invalid, and every sum that does
 //! not overflow is ascending.
 //!
-//! Keys that vary in more than 128 bits are front-coded. For each key this stores the number of leading bytes it
-//! shares with the previous key (a `u16`). The remaining bytes of each key follow after all of these numbers. Before
-//! that, the writer makes smaller blocks, whose keys vary in fewer bits (`BlockBatch::needs_split`).
+//! Keys that vary in more than 128 bits are front-coded, and so is a single key. For each key this stores the number
+//! of leading bytes it shares with the previous key (a `u16`). The remaining bytes of each key follow after all of
+//! these numbers. Before that, the writer makes smaller blocks, whose keys vary in fewer bits
+//! (`BlockBatch::needs_split`).
 //!
 //! With a `Codec` other than gaps, keys are written as its records, in key order: the length of each, then the records
 //! one after another, never compressed. The length of a record takes as many bytes as the longest possible record
