@@ -32,8 +32,8 @@ impl Default for CompileLimits {
 }
 
 /// The number of states and transitions of the interpreter in a search before code is compiled. Both the time to compile
-/// a program and that to interpret a state grow with its size. Measured: compiling takes the time of 1000 to 4000 states.
-pub(crate) const INTERPRETED: u64 = 5000;
+/// a program and the time to interpret a state grow with its size.
+pub(crate) const INTERPRETED: u64 = 1000;
 
 /// The default time limit.
 const TIME_MAX: Duration = Duration::from_millis(1500);
