@@ -23,6 +23,7 @@ mod dominate;
 mod incompatible_pairs;
 mod linear;
 mod linear_conditions;
+mod live_processes;
 mod merge;
 mod partial_order;
 mod postponed;

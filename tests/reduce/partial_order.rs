@@ -47,7 +47,7 @@ pub struct Extent {
     /// Programs with more states are not searched.
     pub states: usize,
     /// The number of states whose chosen sets are examined, in each search.
-    checked_choices: usize,
+    pub checked_choices: usize,
 }
 
 pub const RANDOM_PROGRAMS: Extent = Extent { states: 800, checked_choices: 25 };

@@ -12,7 +12,7 @@
 
 mod actions;
 mod census;
-mod choices;
+pub mod choices;
 mod declare;
 mod dense;
 mod exprs;

@@ -8,6 +8,7 @@ use super::failure_analysis::{FailureAnalysis, MessageIntervals};
 use super::failure_kinds::FailureKinds;
 use super::guard::{ConjunctCondition, GuardConjunct, GuardTest};
 use super::instance_access::InstanceAccess;
+use super::live_processes::LiveProcesses;
 use super::walk::{AccessVisitor, StateTouch};
 use crate::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSide, NumberingError};
 use crate::ranges::ranges;
@@ -28,6 +29,8 @@ pub struct AccessTable<'p> {
     fixed: BTreeMap<CellId, i64>,
     /// Processes that exist in the states in question.
     present: Vec<ProcessInstance>,
+    /// The processes of the state from which on the instances are executed, if they are known.
+    live: Option<LiveProcesses>,
     /// The cells that may be undefined.
     undefined: CellSet,
     instances: ActionInstances,
@@ -77,6 +80,7 @@ impl<'p> AccessTable<'p> {
             ranges: ranges.as_ref(),
             fixed: &fixed,
             present: &[],
+            live: None,
             undefined: None,
         };
         let undefined = possibly_undefined(known);
@@ -87,6 +91,7 @@ impl<'p> AccessTable<'p> {
             ranges,
             fixed,
             present: Vec::new(),
+            live: None,
             undefined,
             instances,
             from,
@@ -116,6 +121,7 @@ impl<'p> AccessTable<'p> {
             ranges: self.ranges.as_ref(),
             fixed: &self.fixed,
             present: &self.present,
+            live: self.live.as_ref(),
             undefined: Some(&self.undefined),
         }
     }
@@ -123,6 +129,28 @@ impl<'p> AccessTable<'p> {
     /// Returns the table for the states in which these processes exist.
     pub(crate) fn with_present(&self, present: Vec<ProcessInstance>) -> Self {
         AccessTable { present, ..self.clone() }
+    }
+
+    /// Returns the table for the runs from a state with these processes, as long as its processes exist.
+    pub fn with_live_processes(self, live: LiveProcesses) -> Self {
+        AccessTable { live: Some(live), ..self }
+    }
+
+    /// Returns the processes of the state from which on the instances are executed, if they are known.
+    pub fn live_processes(&self) -> Option<&LiveProcesses> {
+        self.live.as_ref()
+    }
+
+    /// Returns the channels that a side of an instance may use first.
+    pub fn channels_of(&self, side: InstanceSide) -> Vec<ChannelSlot> {
+        let communication = self.program.actions[side.action].communication.as_ref();
+        communication.map_or_else(Vec::new, |it| self.collector(side).channels(it.channel()))
+    }
+
+    /// Returns whether the channel of a side is given to its process when the process starts later.
+    pub fn is_linked_later(&self, side: InstanceSide) -> bool {
+        let communication = self.program.actions[side.action].communication.as_ref();
+        communication.is_some_and(|it| self.collector(side).is_linked_later(it.channel()))
     }
 
     /// Returns whether the table is restricted to states in which some cells never change.
@@ -207,6 +235,24 @@ impl<'p> AccessTable<'p> {
         judge.take()
     }
 
+    /// Returns the processes that exist wherever an instance is enabled, ascending.
+    pub fn movers(&self, id: InstanceId) -> Vec<ProcessInstance> {
+        let of_side = |side: InstanceSide| {
+            let edge = self.program.actions[side.action].edge?;
+            Some(ProcessInstance { process: edge.process, slot: side.slot })
+        };
+        let mut movers: Vec<ProcessInstance> = match self.instances.get(id) {
+            Some(ActionInstance::MayMove { process, slot }) => {
+                vec![ProcessInstance { process, slot }]
+            }
+            Some(instance) => instance.sides().filter_map(of_side).collect(),
+            None => Vec::new(),
+        };
+        movers.sort();
+        movers.dedup();
+        movers
+    }
+
     /// Returns a collector for the code of one side, with its parameters bound to their values.
     pub(super) fn collector(&self, side: InstanceSide) -> AccessCollector<'_> {
         let action = &self.program.actions[side.action];
@@ -281,6 +327,9 @@ impl<'p> AccessTable<'p> {
             return false;
         };
         let (mut sends, mut receives) = (self.collector(sender), self.collector(receiver));
+        if sends.is_linked_later(to) || receives.is_linked_later(from) {
+            return false;
+        }
         let all = receives.channels(from);
         let mut channels = sends.channels(to);
         channels.retain(|it| all.contains(it));

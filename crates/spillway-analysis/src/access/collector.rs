@@ -4,6 +4,7 @@ use super::abstract_state::AbstractState;
 use super::access_set::{AccessSet, ChannelEffect, ChannelSlot, CounterAddition, LocationChange};
 use super::cell_set::CellSet;
 use super::counter_sums::CounterSum;
+use super::live_processes::LiveProcesses;
 use super::walk::{
     AccessVisitor, AccessWalk, BoundValues, CallContext, ChannelOperation, StateTouch,
 };
@@ -36,6 +37,8 @@ pub(super) struct StaticFacts<'p> {
     pub fixed: &'p BTreeMap<CellId, i64>,
     /// Processes that exist in the states in question. No other process starts in their slots.
     pub present: &'p [ProcessInstance],
+    /// The processes of the state from which on the code is executed, if they are known.
+    pub live: Option<&'p LiveProcesses>,
     /// The cells that may be undefined in reachable states, if that is known.
     pub undefined: Option<&'p CellSet>,
 }
@@ -114,6 +117,8 @@ pub(super) struct AccessCollector<'p> {
     pub given: BTreeMap<CellId, i64>,
     /// The first cell of the next local variable, if local variables have cells.
     pub next_frame: Option<u32>,
+    /// Whether the channels are left out that later processes get as parameters.
+    pub omits_later_links: bool,
 }
 
 impl CollectorScope {
@@ -139,6 +144,7 @@ impl<'p> AccessCollector<'p> {
             side,
             given,
             next_frame,
+            omits_later_links: true,
         }
     }
 
@@ -474,7 +480,14 @@ impl<'p> AccessCollector<'p> {
                 let ids = (low..=high).map(|at| ChannelId(first.0 + at as u32));
                 ids.flat_map(|id| own(self, id)).collect()
             }
+            ChannelRef::Computed(_) if self.is_linked_later(channel) => {
+                self.instances();
+                Vec::new()
+            }
             ChannelRef::Computed(number) => {
+                if let Some(only) = self.channel_of_live(number) {
+                    return vec![only];
+                }
                 let (low, high) = self.values(number);
                 let common = program.channels_of(Owner::Program).zip(1..);
                 let meant = common.filter(|(_, number)| (low..=high).contains(number));

@@ -47,9 +47,11 @@ impl AccessCollector<'_> {
 
     /// Returns the ranges of slots in which a process may start: those of no process that exists.
     fn free_slots(&self, process: ProcessId) -> Vec<Range<u32>> {
-        let present = self.known.present.iter().filter(|it| it.process == process);
+        let live = self.known.live.into_iter().flat_map(|it| &it.stack);
+        let present = self.known.present.iter().chain(live).filter(|it| it.process == process);
         let mut taken: Vec<u32> = present.map(|it| it.slot).collect();
         taken.sort_unstable();
+        taken.dedup();
         let count = self.known.program.slots(process);
         let starts = std::iter::once(0).chain(taken.iter().map(|slot| slot + 1));
         let ends = taken.iter().copied().chain([count]);

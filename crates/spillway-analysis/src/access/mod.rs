@@ -3,7 +3,7 @@
 //! - `walk`: the accesses of each construct, in the order of evaluation;
 //! - `cell_set`, `access_set`: sets of accessed objects;
 //! - `collector`: the walk of an action instance, with known values of indices (`counter_sums`: counters;
-//!   `instance_lifetimes`: instances that start and end); `value_queries`: values and cells for analyses that follow
+//!   `instance_lifetimes`: instances that start and end; `live_processes`: the instances of a state); `value_queries`: values and cells for analyses that follow
 //!   values;
 //! - `failure_analysis`: possible run-time errors (`failure_kinds`) by abstract interpretation (`abstract_state`);
 //!   `definedness`: cells that may be undefined;
@@ -26,6 +26,7 @@ mod failure_kinds;
 mod guard;
 mod instance_access;
 mod instance_lifetimes;
+mod live_processes;
 mod observers;
 mod partners;
 mod value_queries;
@@ -37,4 +38,5 @@ pub use cell_set::CellSet;
 pub use failure_kinds::FailureKinds;
 pub use guard::{ChannelPredicate, ConjunctCondition, GuardConjunct, GuardTest};
 pub use instance_access::InstanceAccess;
+pub use live_processes::{LiveProcesses, linking_parameters, own_variable};
 pub use walk::{AccessVisitor, AccessWalk, BoundValues, CallContext, ChannelOperation, StateTouch};

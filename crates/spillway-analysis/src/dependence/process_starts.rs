@@ -5,7 +5,7 @@
 //! writes no variable of these slots in any state that enables both (`docs/reductions/dependence.md`).
 
 use crate::access::{AccessSet, AccessTable, InstanceAccess};
-use crate::instances::{ActionInstance, InstanceId, InstanceSide};
+use crate::instances::InstanceId;
 use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
 use spillway_ir::{Arena, ProcessInstance};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl StartingEffects {
             return Ok(found);
         }
         for (id, _) in accesses.iter() {
-            found.movers.push(movers(table, id));
+            found.movers.push(table.movers(id));
         }
         let mut beside: Vec<&Movers> = found.movers.values().filter(|it| !it.is_empty()).collect();
         // Single movers come first.
@@ -85,20 +85,4 @@ impl StartingEffects {
 /// Returns whether a process may start in the step of an instance.
 fn starts_process(access: &InstanceAccess<'_>) -> bool {
     access.effect.moves.iter().any(|it| it.from.is_none())
-}
-
-/// Returns the processes that exist wherever an instance is enabled, ascending.
-fn movers(table: &AccessTable<'_>, id: InstanceId) -> Movers {
-    let of_side = |side: InstanceSide| {
-        let edge = table.program().actions[side.action].edge?;
-        Some(ProcessInstance { process: edge.process, slot: side.slot })
-    };
-    let mut movers: Movers = match table.instances().get(id) {
-        Some(ActionInstance::MayMove { process, slot }) => vec![ProcessInstance { process, slot }],
-        Some(instance) => instance.sides().filter_map(of_side).collect(),
-        None => Vec::new(),
-    };
-    movers.sort();
-    movers.dedup();
-    movers
 }

@@ -275,6 +275,11 @@ impl TransitionChooser {
         true
     }
 
+    /// Returns the relation.
+    pub fn relation(&self) -> &MemberRelation {
+        &self.relation
+    }
+
     /// Returns the confluent instances, which are taken first.
     pub fn confluent(&self) -> &[u64] {
         &self.confluent

@@ -6,20 +6,42 @@
 //! declares this by `xr` and `xs`. Parameters that do not affect accesses are ignored: they would give a relation for
 //! each order in which processes are numbered, and all would be equal.
 
+use spillway_analysis::access::{LiveProcesses, linking_parameters};
 use spillway_analysis::constants::{constants, relevant_constants};
 use spillway_ir::layout::{CellId, ScalarCell};
 use spillway_ir::walk::{self, CodeVisitor};
-use spillway_ir::{Entity, Layout, LocationId, Owner, ProcessId, Program, Stmt, StmtKind, VarId};
+use spillway_ir::{
+    Entity, Layout, LocationId, Owner, PidRule, ProcessId, ProcessInstance, Program, Stmt,
+    StmtKind, VarId,
+};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The most kinds of processes, so that a word has a bit for each.
 const KINDS_MAX: usize = 64;
 
-/// The values that never change any more.
-pub(super) type FrozenConfiguration = BTreeMap<CellId, i64>;
+/// The most combinations of numbers of live processes, by kind. A program with more has no configurations of live
+/// processes: each would need a relation of its own.
+const LIVE_MAX: u64 = 1 << 12;
+
+/// What a relation knows about the states of a configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct FrozenConfiguration {
+    /// The values that do not change as long as their processes exist.
+    pub cells: BTreeMap<CellId, i64>,
+    /// The processes, if more may start of a kind with linking parameters. Then the relation is about the runs from a
+    /// state of the configuration. Otherwise it holds in all following states.
+    pub live: Option<LiveProcesses>,
+}
+
+impl FrozenConfiguration {
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty() && self.live.is_none()
+    }
+}
 
 /// Computes the configuration of a state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FrozenParameters {
     /// The bits of a state that contain constants.
     mask: Vec<u8>,
@@ -28,11 +50,13 @@ pub(super) struct FrozenParameters {
     /// For each kind of process, the kinds that its instances may start, as bits.
     starts: Vec<u64>,
     slots: Vec<FrozenSlot>,
+    /// The linking parameters, if configurations list the live processes.
+    linking: Option<Arc<BTreeSet<VarId>>>,
     layout: Layout,
 }
 
 /// The location of a process that may start others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ProcessStarter {
     location: CellId,
     /// By code, the kinds that the process may start from that location on.
@@ -48,13 +72,19 @@ impl ProcessStarter {
 }
 
 /// A slot of a process with constant local variables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct FrozenSlot {
     /// The cell of the location, which shows whether the slot is free.
     location: CellId,
     kind: ProcessId,
+    slot: u32,
     /// The cells of the constant local variables.
     cells: Vec<CellId>,
+    /// Those of linking parameters.
+    linking: Vec<CellId>,
+    /// The cell of the pid, if the pid is not `first_pid`.
+    pid: Option<CellId>,
+    first_pid: i64,
 }
 
 impl FrozenSlot {
@@ -64,8 +94,9 @@ impl FrozenSlot {
 }
 
 impl FrozenParameters {
-    /// Creates the analysis of a program; `None` if it has only one configuration.
-    pub fn new(program: &Program, layout: &Layout) -> Option<FrozenParameters> {
+    /// Creates the analysis of a program; `None` if it has only one configuration. With `lists_live`, configurations
+    /// list the live processes if that is useful.
+    pub fn new(program: &Program, layout: &Layout, lists_live: bool) -> Option<FrozenParameters> {
         let constants = relevant_constants(program, &constants(program));
         if constants.is_empty() || program.processes.len() > KINDS_MAX {
             return None;
@@ -77,6 +108,7 @@ impl FrozenParameters {
             starters: Vec::new(),
             starts,
             slots: Vec::new(),
+            linking: lists_live.then(|| linking(program)).flatten(),
             layout: layout.clone(),
         };
         for (kind, process) in program.processes.iter().filter(|(_, it)| it.has_slots()) {
@@ -91,14 +123,37 @@ impl FrozenParameters {
                 let own = constants.iter().filter(own);
                 let cells: Vec<CellId> =
                     own.map(|&it| layout.variables[it].in_slot(slot)).collect();
-                cells.iter().for_each(|&cell| fixed.mark(cell));
-                if !cells.is_empty() {
-                    fixed.slots.push(FrozenSlot { location, kind, cells });
+                if !cells.is_empty() || fixed.linking.is_some() {
+                    let seen = fixed.slot(program, ProcessInstance { process: kind, slot }, cells);
+                    let marked = seen.cells.iter().chain(&seen.linking).chain(&seen.pid);
+                    marked.for_each(|&cell| fixed.mark(cell));
+                    fixed.slots.push(seen);
                 }
             }
         }
         // Processes that always exist have constants that the value ranges give.
         (!fixed.slots.is_empty()).then_some(fixed)
+    }
+
+    fn slot(&self, program: &Program, at: ProcessInstance, cells: Vec<CellId>) -> FrozenSlot {
+        let ProcessInstance { process: kind, slot } = at;
+        let cell = |it: VarId| self.layout.variables[it].in_slot(slot);
+        let own = |it: &&VarId| program.variables[**it].owner == Owner::Process(kind);
+        let linking = self.linking.iter().flat_map(|it| it.iter()).filter(own);
+        let (pid, first_pid) = match program.processes[kind].life.pid {
+            PidRule::None => (None, slot.into()),
+            PidRule::From(first) => (None, i64::from(first + slot)),
+            PidRule::In(variable) => (Some(cell(variable)), 0),
+        };
+        FrozenSlot {
+            location: self.layout.locations[kind].in_slot(slot),
+            kind,
+            slot,
+            cells,
+            linking: linking.map(|&it| cell(it)).collect(),
+            pid: pid.filter(|_| self.linking.is_some()),
+            first_pid,
+        }
     }
 
     /// Marks a cell as constant.
@@ -127,10 +182,41 @@ impl FrozenParameters {
         let layout = &self.layout;
         let now = self.starters.iter().fold(0, |all, it| all | it.may_start(layout, state));
         let started = self.spread(now);
-        let is_settled = |kind: ProcessId| started >> kind.index() & 1 == 0;
-        let known = |it: &&FrozenSlot| is_settled(it.kind) && !it.is_free(layout, state);
-        let cells = self.slots.iter().filter(known).flat_map(|it| &it.cells);
-        cells.filter_map(|&cell| Some((cell, layout.get(state, cell)?))).collect()
+        let is_open = |kind: ProcessId| started >> kind.index() & 1 != 0;
+        let live = self.live(state, &is_open);
+        let lists_live = live.is_some();
+        let known = |it: &FrozenSlot| match is_open(it.kind) {
+            false => it.cells.clone(),
+            true if lists_live => it.linking.clone(),
+            true => Vec::new(),
+        };
+        let present = self.slots.iter().filter(|it| !it.is_free(layout, state));
+        let cells = present.flat_map(known);
+        let cells = cells.filter_map(|cell| Some((cell, layout.get(state, cell)?))).collect();
+        FrozenConfiguration { cells, live }
+    }
+
+    /// Returns the live processes, if more processes with linking parameters may start.
+    fn live(&self, state: &[u8], is_open: &impl Fn(ProcessId) -> bool) -> Option<LiveProcesses> {
+        let linking = self.linking.as_ref()?;
+        if !self.slots.iter().any(|it| is_open(it.kind) && !it.linking.is_empty()) {
+            return None;
+        }
+        let present = self.slots.iter().filter(|it| !it.is_free(&self.layout, state));
+        let mut stack: Vec<(i64, ProcessInstance)> = present
+            .map(|it| {
+                let pid = it.pid.and_then(|cell| self.layout.get(state, cell));
+                let instance = ProcessInstance { process: it.kind, slot: it.slot };
+                (pid.unwrap_or(it.first_pid), instance)
+            })
+            .collect();
+        stack.sort();
+        let kinds = (0..self.starts.len() as u32).map(ProcessId);
+        Some(LiveProcesses {
+            stack: stack.into_iter().map(|(_, it)| it).collect(),
+            open: kinds.filter(|&it| is_open(it)).collect(),
+            linking: linking.clone(),
+        })
     }
 
     /// Returns the transitive closure of kinds under `starts`.
@@ -145,6 +231,15 @@ impl FrozenParameters {
             kinds = all;
         }
     }
+}
+
+/// Returns the linking parameters of a program, if it has any and not too many combinations of live processes.
+fn linking(program: &Program) -> Option<Arc<BTreeSet<VarId>>> {
+    let dynamic = program.processes.iter().filter(|(_, it)| it.has_slots());
+    let numbers = dynamic.map(|(kind, _)| u64::from(program.slots(kind)) + 1);
+    let combinations = numbers.fold(1, u64::saturating_mul);
+    let found = linking_parameters(program);
+    (!found.is_empty() && combinations <= LIVE_MAX).then(|| Arc::new(found))
 }
 
 /// Returns the kinds that an instance may start, from a location on or from any.

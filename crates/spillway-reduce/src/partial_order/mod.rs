@@ -17,7 +17,8 @@
 //! - `sleep`: omits chosen transitions whose successors another order reaches; `sleep_sets`: sleep sets as values of
 //!   states.
 //! - `static_proviso`: an order of the states, as cycle proviso.
-//! - `frozen_parameters`: the configuration of a state; `program_chooser`: the chooser of each configuration.
+//! - `frozen_parameters`: the configuration of a state; `future_processes`: the requirements for processes that start
+//!   later; `program_chooser`: the chooser of each configuration.
 //! - `model`: the reduced transition system; `blocks`: states that it expands in one batch.
 //!
 //! The cycle proviso prevents that a transition is postponed for ever: see
@@ -33,6 +34,7 @@ mod entries;
 mod fact_dependence;
 mod facts;
 mod frozen_parameters;
+mod future_processes;
 mod member_counters;
 mod model;
 mod multi_stubborn;

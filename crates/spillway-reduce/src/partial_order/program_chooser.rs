@@ -111,7 +111,7 @@ impl<'m> ProgramChooser<'m> {
         budget: &AnalysisBudget,
     ) -> Result<ProgramChooser<'m>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
-        let (ranges, none) = (ranges(program), FrozenConfiguration::new());
+        let (ranges, none) = (ranges(program), FrozenConfiguration::default());
         let table = table(interp, ranges.clone(), none)?;
         let dependence = dependence(&table, budget)?;
         let aims = goal(interp, &dependence, way, sought)?;
@@ -151,7 +151,7 @@ impl<'m> ProgramChooser<'m> {
             ascent,
             is_ascent_demanded: true,
             ranges,
-            fixed: FrozenParameters::new(program, layout),
+            fixed: FrozenParameters::new(program, layout, lists_live(way, &aims)),
             base,
             made: Mutex::default(),
             looked: AtomicU64::default(),
@@ -186,7 +186,7 @@ impl<'m> ProgramChooser<'m> {
             ascent: self.ascent.clone(),
             is_ascent_demanded: self.is_ascent_demanded,
             ranges: self.ranges.clone(),
-            fixed: FrozenParameters::new(self.interp.program(), self.interp.layout()),
+            fixed: self.fixed.clone(),
             base: self.base.clone(),
             made: Mutex::default(),
             looked: AtomicU64::default(),
@@ -403,7 +403,11 @@ impl<'m> ProgramChooser<'m> {
         let matrix = dependence.matrix(&budget)?;
         let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let conditional = method.is_conditional();
-        let relation = MemberRelation::new(self.interp, related, &self.aims, conditional, &budget)?;
+        let mut relation =
+            MemberRelation::new(self.interp, related, &self.aims, conditional, &budget)?;
+        if table.live_processes().is_some() {
+            relation.watch_like(self.base.relation());
+        }
         let climbing = self.ascent.as_ref().map(|it| it.ascending(self.is_ascent_demanded));
         let confluent = match method.is_confluent() {
             true => confluent(self.interp, related, &relation.visible(), &budget)?,
@@ -471,6 +475,14 @@ fn of_runs(
     })
 }
 
+/// Whether configurations may list the live processes: whether relations are used only for closed sets in the states
+/// of their configuration, and no claim observes the states.
+fn lists_live(way: PartialOrderStrategy, aims: &VerificationGoal) -> bool {
+    let is_closed =
+        matches!(way.method, PartialOrderMethod::Stubborn | PartialOrderMethod::Conditional);
+    is_closed && aims.claim.is_none() && !aims.infinite_runs
+}
+
 /// Builds the access table for the states of a configuration.
 fn table(
     interp: &Interp,
@@ -478,7 +490,12 @@ fn table(
     fixed: FrozenConfiguration,
 ) -> Result<AccessTable<'_>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
-    AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(NotApplied::from)
+    let FrozenConfiguration { cells, live } = fixed;
+    let table = AccessTable::with_fixed_cells(program, layout, ranges, cells)?;
+    Ok(match live {
+        Some(live) => table.with_live_processes(live),
+        None => table,
+    })
 }
 
 /// Stops an analysis during expansion once the stop request of the thread is set.

@@ -6,6 +6,7 @@
 //! claim has a watcher too, which waits for the instances that may change what the claim reads.
 
 use super::facts::{self, FactCollector};
+use super::future_processes::FutureProcesses;
 use super::tables::FactReader;
 use super::visibility::ClaimVisibility;
 use crate::NotApplied;
@@ -189,6 +190,21 @@ impl MemberRelation {
         Ok(relation)
     }
 
+    /// Takes the monitors, and what they observe, from a relation that holds in all states.
+    pub fn watch_like(&mut self, base: &MemberRelation) {
+        self.monitors.clone_from(&base.monitors);
+        for watcher in self.instances..self.waits.len() {
+            let seen = base.dependent.row(watcher);
+            for instance in bit_sets::members(seen) {
+                bit_sets::insert(self.dependent.row_mut(instance), watcher);
+            }
+            self.dependent.row_mut(watcher).copy_from_slice(seen);
+            let enabling = self.enabling.push(seen);
+            let watched = EnablingCondition { fact: None, decides: false, enabling, mover: None };
+            self.waits[watcher] = vec![watched];
+        }
+    }
+
     /// Returns the approximate size in bytes.
     pub fn bytes(&self) -> usize {
         let words = |rows: &BitMatrix| rows.count() * rows.words() * size_of::<u64>();
@@ -345,6 +361,8 @@ struct RelationBuilder<'b> {
     told: BTreeMap<CellId, Option<usize>>,
     /// The members that may make processes leave each location.
     leaving: BTreeMap<(CellId, LocationId), Vec<u64>>,
+    /// The requirements for processes that start later, if the relation is about the runs from a state.
+    future: Option<FutureProcesses>,
     /// For each claim, the instances that may change what it reads.
     seen_by_claims: BTreeMap<PropertyId, Vec<InstanceId>>,
 }
@@ -357,6 +375,11 @@ impl<'b> RelationBuilder<'b> {
         members: usize,
     ) -> RelationBuilder<'b> {
         let ProgramDependence { relation: dependence, matrix } = related;
+        let mut leaving = leaving(dependence, members);
+        let future = FutureProcesses::of(dependence);
+        if let Some(future) = &future {
+            leaving.values_mut().for_each(|it| future.complete_leaving(it));
+        }
         RelationBuilder {
             program: interp.program(),
             dependence,
@@ -366,7 +389,8 @@ impl<'b> RelationBuilder<'b> {
             facts: FactCollector::new(interp, of_configuration),
             movers: Vec::new(),
             told: BTreeMap::new(),
-            leaving: leaving(dependence, members),
+            leaving,
+            future,
             seen_by_claims: seen_by_claims(interp, dependence, of_configuration),
         }
     }
@@ -394,7 +418,12 @@ impl<'b> RelationBuilder<'b> {
         let from = if conditional { &self.matrix.interacting } else { &self.matrix.dependent };
         let mut rows = BitMatrix::new(self.members, self.members);
         for instance in self.dependence.instances() {
-            let row = self.as_members(from.row(instance.index()));
+            let mut row = from.row(instance.index()).to_vec();
+            if let Some(future) = &self.future {
+                let dependent = self.matrix.dependent.row(instance.index());
+                future.complete_dependence(self.dependence, instance, dependent, &mut row);
+            }
+            let row = self.as_members(&row);
             rows.row_mut(instance.index()).copy_from_slice(&row);
         }
         if self.program.end == EndRule::NeverStuttering {
@@ -447,23 +476,31 @@ impl<'b> RelationBuilder<'b> {
             _ => None,
         };
         let access = self.dependence.access(instance);
+        let starts = self.future.as_ref().and_then(|it| it.starts_of(instance));
+        if let Some(starts) = starts.map(<[u64]>::to_vec) {
+            return vec![self.wait_in_any_state(&starts)];
+        }
+        if guard.is_empty()
+            && let Some(future) = &self.future
+        {
+            // The live processes never enable the member.
+            let ends = future.ends_of(instance);
+            return vec![self.wait_in_any_state(&ends)];
+        }
         if access.certain_conjuncts().any(|it| constant(it) == Some(false)) {
             // Nothing can enable the member.
-            let (fact, none) = (self.facts.in_any_state(), self.none());
-            let enabling = self.pointed.intern(none);
-            return vec![EnablingCondition {
-                fact,
-                decides: fact.is_some(),
-                enabling,
-                mover: None,
-            }];
+            return vec![self.wait_in_any_state(&[])];
         }
         // The location alone decides only up to the first conjunct that may fail: a failure is a transition.
         let certain = 1 + guard.iter().take_while(|it| !it.may_fail()).count();
         let waits = guard.iter().zip(sets).enumerate();
         let waits = waits.filter(|(_, (it, _))| constant(it).is_none());
         let waits = waits.map(|(at, (conjunct, set))| {
-            let row = self.as_members(self.matrix.sets.row(set));
+            let mut row = self.matrix.sets.row(set).to_vec();
+            if let Some(future) = &self.future {
+                future.complete_enabling(instance, conjunct, &mut row);
+            }
+            let row = self.as_members(&row);
             let computed = self.facts.computed_fact(table.instances(), conjunct);
             let fact = computed.or_else(|| self.facts.failure_fact(&conjunct.condition));
             let decides = computed.is_some() || facts::decide(&conjunct.condition);
@@ -475,6 +512,14 @@ impl<'b> RelationBuilder<'b> {
             EnablingCondition { fact, decides, enabling: self.pointed.intern(row), mover }
         });
         waits.collect()
+    }
+
+    /// Returns a condition that holds in no state in question, and that only some instances can make hold later.
+    fn wait_in_any_state(&mut self, enabling: &[u64]) -> EnablingCondition {
+        let fact = self.facts.in_any_state();
+        let enabling = self.as_members(enabling);
+        let enabling = self.pointed.intern(enabling);
+        EnablingCondition { fact, decides: fact.is_some(), enabling, mover: None }
     }
 
     /// Returns the number of the process of a location cell, if states show its locations.

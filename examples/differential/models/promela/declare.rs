@@ -168,7 +168,7 @@ impl ModelGenerator<'_> {
             let claim = self.choices.pick(&["xr", "xs"]);
             text += &format!("{claim} {};\n", channel.text);
         }
-        if self.choices.chance(4) && !self.kinds.is_empty() {
+        if self.choices.chance(12) && !self.kinds.is_empty() {
             self.constructs.insert("local channel");
             let fields: Vec<&str> = self.kinds[0].iter().map(|ty| type_name(*ty)).collect();
             text += &format!("chan own = [1] of {{ {} }};\n", fields.join(", "));

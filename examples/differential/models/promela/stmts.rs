@@ -163,7 +163,12 @@ impl ModelGenerator<'_> {
             self.constructs.insert("parameter");
             arguments.push(match ty {
                 Ty::Chan => {
-                    let first = self.first_kind();
+                    let mut first = self.first_kind();
+                    if !first.is_empty() && !self.own_channels.is_empty() {
+                        // A process passes on its own channels, or those that it got.
+                        let own = self.choices.below(self.own_channels.len());
+                        first.extend([&*self.own_channels[own].text.clone().leak(); 2]);
+                    }
                     // Without channels the parameter is unused.
                     match first.is_empty() {
                         true => "0".into(),

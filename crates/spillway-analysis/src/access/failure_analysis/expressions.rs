@@ -225,6 +225,9 @@ impl FailureAnalysis<'_> {
             }
             ChannelRef::Computed(number) => {
                 self.expr(number);
+                if self.of.channel_of_live(number).is_some() {
+                    return;
+                }
                 let common = self.of.program().channels_of(Owner::Program).count() as i64;
                 self.is_within(number, (1, common));
             }

@@ -56,6 +56,7 @@ impl<'p> FailureAnalysis<'p> {
     /// Creates an analysis of the code of a collector. It starts without facts.
     pub fn new(mut of: AccessCollector<'p>) -> Self {
         of.begin_frames(FRAME_FIRST);
+        of.omits_later_links = false;
         FailureAnalysis {
             of,
             found: FailureKinds::default(),
