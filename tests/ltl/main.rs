@@ -18,6 +18,7 @@ mod digraph;
 mod disk_search;
 mod early_termination;
 mod explain;
+mod fair_reductions;
 mod families;
 mod formulas;
 mod invariants;
