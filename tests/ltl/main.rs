@@ -20,6 +20,7 @@ mod early_termination;
 mod explain;
 mod fair_reductions;
 mod families;
+mod faulty_provisos;
 mod formulas;
 mod invariants;
 mod kept_verdicts;
