@@ -6,11 +6,11 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{ExecutionMode, Executor, Interp};
+use spillway::exec::{ExecutionMode, Executor, FairExpander, Interp};
 use spillway::front::{CycleLabel, Language, Options};
 use spillway::model::{StateSpace, memory};
 use spillway::reduce::PreservedProperties;
-use spillway::reduce::claim::ClaimProduct;
+use spillway::reduce::claim::{ClaimProduct, FairProduct};
 use spillway::reduce::symmetry::SymmetryModel;
 use spillway::report::{ViolationReport, violations};
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
@@ -149,7 +149,10 @@ fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
     let product =
         watched.product(executor.clone().into_model(), wanted.default_ended_runs()).unwrap();
     let searched = watched.model.searched();
-    let judged = ProductCheck::new(&watched, &product, &searched, &executor, *fairness).unwrap();
+    let fair = (*fairness == Fairness::Weak).then(|| {
+        FairProduct::new(&product, FairExpander::new(&watched.model.interp, &executor).unwrap())
+    });
+    let judged = ProductCheck::new(&watched, &product, &searched).with_fairness(fair);
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
     let probe = judged.probe(limits, &SearchControl::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);

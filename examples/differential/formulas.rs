@@ -1,46 +1,34 @@
 //! Compares verdicts on random formulas on random Promela models with SPIN's `pan -a`, for all runs and for weakly fair
 //! runs.
 //!
-//! Each formula is checked as `check --ltl` does by default, and with listed reductions, in memory and on disk: with partial
-//! order that stores all states, and with chains.
+//! Each formula is checked as `check --ltl` does by default, and with listed reductions (`disk_searches.rs`), in memory and
+//! on disk with buffers of a few states. For one formula of four, another search on disk, with reductions at random, is
+//! killed, stopped and resumed.
 //!
 //! Half of the models have an additional process that can always move. For the others, a verdict that differs from
 //! SPIN's is compared again with that process. If the verdicts are then equal, the cause is the documented one: a claim
 //! while the system is blocked. `pan -f` misses fair runs that end, so fair runs are compared only if no run ends.
 
+use super::disk_searches::{DiskSearch, InterruptionCensus, listed, load};
 use super::spillway_answers::{self, Answer, Explored};
 use super::spin_claims::{ClaimVerdicts, spin_claims};
-use super::support::{Random, tiny_plan};
+use super::support::Random;
 use super::tools::ToolOutcome;
-use spillway::budget::AnalysisBudget;
-use spillway::exec::{ExecutionMode, Executor};
-use spillway::front::{Options, promela};
-use spillway::model::{FiniteRunPolicy, SystemDescription, Violation};
-use spillway::reduce::{ParameterValues, ReductionPlan, ReductionSelection};
-use spillway::search::liveness::nested_dfs::ProbeVerdict;
-use spillway::search::{SearchControl, SearchVerdict, StateStorage};
-use spillway::session::{
-    CheckConfig, EmptinessSearch, Fairness, LivenessCheck, ModelText, ProductOptions,
-    PropertyRequest, SearchBudget, SearchDirectory, SearchJob, with_product,
-};
-use spillway::source::SourceMap;
+use spillway::exec::ExecutionMode;
+use spillway::front::promela;
+use spillway::model::{SystemDescription, Violation};
+use spillway::search::SearchVerdict;
+use spillway::session::{CheckConfig, Fairness, ModelText};
 use std::path::Path;
 
 /// The formulas of each model. SPIN compiles one verifier for all of them.
 const FORMULAS: usize = 6;
 
+/// One verdict of so many is also that of a search with interruptions, which takes longer than all others.
+const INTERRUPTED_EACH: usize = 4;
+
 /// The deepest nesting of operators.
 const DEPTH: usize = 3;
-
-/// The reductions that are listed explicitly.
-const LISTED: [&str; 5] = ["por", "dead", "values", "states", "merge"];
-
-/// Returns the listed reductions: with partial order that stores all states, and with chains.
-fn listed() -> [ReductionSelection; 2] {
-    let plain = ReductionPlan::of(LISTED).selection;
-    let chains = ParameterValues::DEFAULT.with("proviso", "static+chains");
-    [plain.clone(), plain.with("por", chains)]
-}
 
 /// The counts of compared verdicts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +45,16 @@ pub struct FormulaCensus {
     pub searches: u64,
     /// The verdicts with a documented difference.
     pub explained: u64,
+    /// The interruptions of searches on disk.
+    pub interruptions: InterruptionCensus,
+}
+
+/// A model with formulas.
+#[derive(Clone, Copy)]
+struct AskedModel<'m> {
+    text: &'m str,
+    /// A folder for files.
+    folder: &'m Path,
 }
 
 /// The result for a model.
@@ -99,7 +97,7 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
         }
         ToolOutcome::GaveUp(why) => return FormulaComparison::Skipped(why),
     };
-    let mut census = FormulaCensus::default();
+    let (mut census, model) = (FormulaCensus::default(), AskedModel { text: &text, folder });
     // `pan -f` does not regard a process as blocked by its `provided` clause or its priority, so it misses fair runs.
     let is_restricted = ["provided", "priority"].into_iter().any(|it| system.contains(it));
     let all: &[Fairness] = match !is_moving || is_restricted {
@@ -109,7 +107,8 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
     for (number, formula) in formulas.iter().enumerate() {
         for &fairness in all {
             let Some(expected) = theirs.of(number, fairness == Fairness::Weak) else { continue };
-            let Some(found) = verdicts(&text, number, fairness, &mut census) else { continue };
+            let found = model.verdicts(number, fairness, &mut random, &mut census);
+            let Some(found) = found else { continue };
             census.compared += 1;
             census.fair += u64::from(fairness == Fairness::Weak);
             census.violated += u64::from(expected);
@@ -135,7 +134,8 @@ pub fn compare(text: &str, seed: u64, folder: &Path) -> FormulaComparison {
 /// Returns whether the verdict on a formula of a model is SPIN's.
 fn is_equal(text: &str, number: usize, fairness: Fairness, folder: &Path) -> bool {
     let ToolOutcome::Answer(theirs) = spin(text, folder) else { return false };
-    let found = verdicts(text, number, fairness, &mut FormulaCensus::default());
+    let (model, census) = (AskedModel { text, folder }, &mut FormulaCensus::default());
+    let found = model.verdicts(number, fairness, &mut Random::new(0), census);
     let expected = theirs.of(number, fairness == Fairness::Weak);
     found.zip(expected).is_some_and(|(found, expected)| found.iter().all(|it| *it == expected))
 }
@@ -192,39 +192,42 @@ fn formula(random: &mut Random, names: &[String], depth: usize) -> String {
     }
 }
 
-/// Returns whether the formula is violated, by each way to check it. Returns `None` if some way is not possible.
-fn verdicts(
-    text: &str,
-    number: usize,
-    fairness: Fairness,
-    census: &mut FormulaCensus,
-) -> Option<Vec<bool>> {
-    let mut config = CheckConfig::default();
-    config.properties.ltl = vec![format!("f{number}")];
-    config.properties.fairness = fairness;
-    config.limits.exec = ExecutionMode::Interp;
-    let mut all = vec![check_verdict(text, &config)?];
-    let check = load(text, number)?;
-    let is_invariant = check.invariant().is_some();
-    census.invariants += u64::from(is_invariant);
-    // Fairness and reductions are combined for invariants alone.
-    if fairness == Fairness::None || is_invariant {
-        for selection in listed() {
+impl AskedModel<'_> {
+    /// Returns whether a formula is violated, by each way to check it. Returns `None` if some way is not possible.
+    fn verdicts(
+        self,
+        number: usize,
+        fairness: Fairness,
+        random: &mut Random,
+        census: &mut FormulaCensus,
+    ) -> Option<Vec<bool>> {
+        let AskedModel { text, folder } = self;
+        let mut config = CheckConfig::default();
+        config.properties.ltl = vec![format!("f{number}")];
+        config.properties.fairness = fairness;
+        config.limits.exec = ExecutionMode::Interp;
+        let mut all = vec![check_verdict(text, &config)?];
+        let is_invariant = load(text, number)?.invariant().is_some();
+        census.invariants += u64::from(is_invariant);
+        // Invariants have the reductions of all runs also with fairness.
+        for selection in listed(if is_invariant { Fairness::None } else { fairness }) {
             let mut config = config.clone();
             config.search.reductions = selection.into();
             all.push(check_verdict(text, &config)?);
         }
+        let stored = listed(fairness).len();
+        let search = |reductions| DiskSearch { text, number, fairness, reductions };
+        for reductions in 0..stored {
+            all.extend(search(reductions).verdict());
+        }
+        if random.below(INTERRUPTED_EACH) == 0 {
+            let interruptions = &mut census.interruptions;
+            let interrupted = search(random.below(stored));
+            all.extend(interrupted.interrupted_verdict(folder, random, interruptions));
+        }
+        census.searches += all.len() as u64;
+        Some(all)
     }
-    let stored = match fairness {
-        Fairness::None => listed().to_vec(),
-        Fairness::Weak => vec![ReductionSelection::default()],
-    };
-    for selection in stored {
-        let check = load(text, number)?.without_invariant();
-        all.extend(disk_verdict(check, selection, fairness, &config)?);
-    }
-    census.searches += all.len() as u64;
-    Some(all)
 }
 
 /// Returns the verdict of a check of this configuration.
@@ -238,65 +241,30 @@ fn check_verdict(text: &str, config: &CheckConfig) -> Option<bool> {
     }
 }
 
-fn load(text: &str, number: usize) -> Option<LivenessCheck> {
-    let mut sources = SourceMap::default();
-    sources.add("model.pml", text);
-    let name = format!("f{number}");
-    let wanted = PropertyRequest::Formula(&name);
-    LivenessCheck::load(&promela::LANGUAGE, sources, Options::default(), wanted).ok().map(|it| it.0)
-}
-
-/// Returns the verdict of a search on disk with small buffers and these reductions.
-fn disk_verdict(
-    check: LivenessCheck,
-    selection: ReductionSelection,
-    fairness: Fairness,
-    config: &CheckConfig,
-) -> Option<Option<bool>> {
-    let check = check.reduced(selection, FiniteRunPolicy::Stutter);
-    let control = SearchControl::default();
-    let options = ProductOptions {
-        budget: SearchBudget::of(&config.limits, false),
-        finite_runs: FiniteRunPolicy::Stutter,
-        fairness,
-        shortest: false,
-        hunts: false,
-        control: &control,
-    };
-    let executor = |it| Executor::new(it, ExecutionMode::Interp);
-    let largest = AnalysisBudget::largest();
-    with_product(&check, options, &largest, executor, |product| {
-        let Some(product) = product else { return Ok::<_, spillway::Error>(None) };
-        let storage = StateStorage::default();
-        let job = SearchJob::of_runs(config, product.check, product.searched, &storage);
-        let directory = SearchDirectory::create(None, &job, None)?;
-        let plan = tiny_plan(1, product.searched.model().width(), 64, 1 << 14);
-        let mut search = EmptinessSearch::new(product, plan, None, directory);
-        let found = search.run(None, &control)?.found;
-        assert_ne!(found, ProbeVerdict::Open, "the search on disk ends");
-        Ok(Some(found != ProbeVerdict::None))
-    })
-    .ok()
-}
-
 impl FormulaCensus {
     /// Adds the counts of another model.
     pub fn add(&mut self, other: FormulaCensus) {
-        let FormulaCensus { compared, violated, fair, invariants, searches, explained } = other;
+        let FormulaCensus { compared, violated, fair, invariants, .. } = other;
+        let FormulaCensus { searches, explained, interruptions, .. } = other;
         self.compared += compared;
         self.violated += violated;
         self.fair += fair;
         self.invariants += invariants;
         self.searches += searches;
         self.explained += explained;
+        self.interruptions.killed += interruptions.killed;
+        self.interruptions.stopped += interruptions.stopped;
     }
 
     /// Prints the counts.
     pub fn print(&self) {
-        let FormulaCensus { compared, violated, fair, invariants, searches, explained } = *self;
+        let FormulaCensus { compared, violated, fair, invariants, .. } = *self;
+        let FormulaCensus { searches, explained, interruptions, .. } = *self;
+        let InterruptionCensus { killed, stopped } = interruptions;
         println!(
             "{compared} verdicts on formulas, {fair} of them for weakly fair runs, {violated} violations, \
-             {invariants} times an invariant; {searches} searches; {explained} differences as documented"
+             {invariants} times an invariant; {searches} searches, {killed} of them killed, with {stopped} sessions \
+             stopped; {explained} differences as documented"
         );
     }
 }

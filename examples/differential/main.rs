@@ -23,6 +23,7 @@
 mod causes;
 mod claims;
 mod compared_language;
+mod disk_searches;
 mod formulas;
 mod models;
 mod partial_order;
@@ -88,7 +89,13 @@ thread_local! {
 static CURRENT: Mutex<Option<(Instant, u64, String)>> = Mutex::new(None);
 
 fn main() -> ExitCode {
-    let settings = match settings(std::env::args().skip(1)) {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((disk_searches::SESSION, values)) =
+        args.split_first().map(|(flag, values)| (flag.as_str(), values))
+    {
+        return disk_searches::run_session(values);
+    }
+    let settings = match settings(args.into_iter()) {
         Ok(settings) => settings,
         Err(message) => {
             eprintln!("error: {message}");

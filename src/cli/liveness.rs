@@ -18,13 +18,13 @@ use super::{
 use crate::budget::AnalysisBudget;
 use crate::escape;
 use crate::model::SystemDescription;
-use crate::reduce::{ReductionRefusal, ReductionSelection};
+use crate::reduce::ReductionRefusal;
 use crate::report::{self, ReportPage, TraceDisplayOptions};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::search::{SearchControl, SearchVerdict, events};
-use crate::session::config::StoreKind;
+use crate::session::config::{SearchConfig, StoreKind};
 use crate::session::{
     CheckConfig, CheckObserver, DirectoryContents, EmptinessOutcome, Error, Fairness, FoundTrace,
     KeyOrder, LivenessCheck, LivenessResult, LivenessSession, LivenessStage, LivenessSummary,
@@ -119,21 +119,15 @@ struct LivenessOutcome {
 }
 
 /// Rejects options that cannot be combined with fairness.
-fn refuse_beside(
-    fairness: Fairness,
-    reduce: &ReductionSelection,
-    shortest: bool,
-) -> Result<(), CommandFailure> {
-    let apart = [
-        ("reductions", !reduce.is_empty(), "they do not preserve fairness"),
-        ("--shortest", shortest, "a shortest fair run cannot be computed"),
-    ];
-    let apart = apart.into_iter().find(|(_, is_asked, _)| *is_asked && fairness != Fairness::None);
-    let Some((other, _, why)) = apart else { return Ok(()) };
-    let flag = format!("--fair {}", fairness.name());
-    Err(CommandFailure::wrong(format!(
-        "{flag} and {other} cannot be combined: {why}\n  help: leave out one of them"
-    )))
+fn refuse_beside_fairness(config: &SearchConfig) -> Result<(), CommandFailure> {
+    reduce::refuse_unfair(&config.reductions)?;
+    match config.shortest {
+        false => Ok(()),
+        true => Err(CommandFailure::wrong(
+            "--fair weak and --shortest cannot be combined: a shortest fair run cannot be computed\n  \
+             help: leave out one of them",
+        )),
+    }
 }
 
 fn search(
@@ -149,13 +143,14 @@ fn search(
     let reductions = &args.config.search.reductions;
     let request = args.config.run_reduction_request();
     let ended = args.config.properties.finite_runs.unwrap_or(wanted.default_ended_runs());
-    let selection = request.selection.clone();
     let watched = watched.reduced(request, ended);
     if watched.invariant().is_none() {
         let default = (errors == ErrorPolicy::CheckNext).then_some(watched.name.as_str());
         let flag = reduce::liveness_unsafe_flag(reductions);
         flag.map_or(Ok(()), |flag| Err(refused(&flag, default)))?;
-        refuse_beside(fairness, &selection, args.config.search.shortest)?;
+        if fairness != Fairness::None {
+            refuse_beside_fairness(&args.config.search)?;
+        }
     }
     let shortest = args.config.search.shortest;
     let budget = args.run.budget(false);

@@ -14,12 +14,27 @@ pub(super) fn liveness_unsafe_flag(config: &ReductionConfig) -> Option<String> {
     let listed = config
         .selection
         .iter()
-        .find(|(entry, _)| config.lists(entry.name) && !entry.preserves_runs);
+        .find(|(entry, _)| config.lists(entry.name) && !entry.preserves_runs(false));
     let unsafe_parameter = || {
         let set = SetParameter::of_selection(&config.selection);
         set.into_iter().find(|it| !it.preserves_runs()).map(|it| it.as_given())
     };
     listed.map(|(entry, _)| format!("--reduce {}", entry.name)).or_else(unsafe_parameter)
+}
+
+/// Rejects a requested reduction that does not preserve weakly fair runs.
+pub(super) fn refuse_unfair(config: &ReductionConfig) -> Result<(), CommandFailure> {
+    let unfair = config.selection.iter().find(|(entry, _)| !entry.preserves_runs(true));
+    let Some((entry, values)) = unfair else { return Ok(()) };
+    let set = SetParameter::all_of(entry, values).next().filter(|_| !config.lists(entry.name));
+    let flag = set.map_or(format!("--reduce {}", entry.name), |it| it.as_given());
+    let fair = REDUCTIONS.iter().filter(|it| it.preserves_runs(true)).map(|it| it.name);
+    Err(CommandFailure::wrong(format!(
+        "--fair weak and {flag} cannot be combined: {} does not preserve weakly fair runs\n  \
+         help: leave out one of them; --fair weak can be combined with --reduce {}",
+        entry.title,
+        fair.collect::<Vec<_>>().join(",")
+    )))
 }
 
 /// Rejects partial order if it was requested and the storage of states has no space for its obligations.

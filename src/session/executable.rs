@@ -1,6 +1,7 @@
 //! A model's program in executable form.
 
 use crate::exec::{Executor, Interp};
+use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::reduce::rewriting::{ProgramForm, RewrittenProgram};
 
 /// A program with its executor, and the form of the program.
@@ -22,6 +23,17 @@ impl<'m> ExecutableProgram<'m> {
     /// Returns the program, if some of its transitions are merged.
     pub(super) fn merged(&self) -> Option<&'m RewrittenProgram> {
         self.form.merged()
+    }
+
+    /// Returns the interpreter of this form of the program.
+    pub(super) fn interp(&self) -> &'m Interp {
+        self.form.interp()
+    }
+
+    /// Returns the product of this form of the program and its claim on infinite runs. `None` without a claim.
+    pub fn product(&self, finite_runs: FiniteRunPolicy) -> Option<ClaimProduct<'m>> {
+        let claim = NeverClaim::for_runs(self.interp(), Some(finite_runs))?;
+        Some(claim.with(self.interp()))
     }
 
     /// Returns the executor.

@@ -9,8 +9,8 @@ use super::{
     SearchBudget, SearchDirectory, SearchJob, SearchedModel,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{Executor, Interp};
-use crate::reduce::claim::FiniteRunPolicy;
+use crate::exec::{Executor, FairExpander, Interp};
+use crate::reduce::claim::{ClaimProduct, FairProduct, FiniteRunPolicy};
 use crate::reduce::{ReductionKind, merge};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
@@ -85,7 +85,9 @@ pub fn with_product<'c, R, E: From<Error>>(
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let is_invariant = check.invariant().is_some();
     let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
-    let executor = runs.executor().clone();
+    let executed = (fairness == Fairness::Weak).then(|| runs.clone());
+    let executed = executed.as_ref().and_then(|it| Some((it, it.product(finite_runs)?)));
+    let fair = executed.as_ref().map(|(runs, product)| fair_product(check, runs, product));
     let searched = check.searched_by(&product, runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let merged = runs.merged().filter(|_| searched.stack().member(merge::ENTRY.name).is_some());
@@ -100,9 +102,25 @@ pub fn with_product<'c, R, E: From<Error>>(
         states,
         only_of_invariants: !needs_shortening,
     });
-    let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
+    let product = ProductCheck::new(check, &product, &searched).with_fairness(fair.transpose()?);
     let product = product.with_merged(merged).with_shortening(shortening).with_hunts(hunts);
     and_then(Some(&product))
+}
+
+/// Returns a product with the program that is searched, whose transitions are labelled with processes. Returns an error
+/// if the processes cannot be distinguished.
+fn fair_product<'p>(
+    check: &LivenessCheck,
+    runs: &'p ExecutableProgram<'p>,
+    product: &'p ClaimProduct<'p>,
+) -> Result<FairProduct<'p>, Error> {
+    let movers = FairExpander::new(runs.interp(), runs.executor()).map_err(|why| {
+        let (name, language) = (check.model.name(), check.model.language.name);
+        Error::Unreadable(format!(
+            "--fair concerns processes, and does not apply to the {language} model {name}: {why}"
+        ))
+    })?;
+    Ok(FairProduct::new(product, movers))
 }
 
 /// An emptiness check of a product.

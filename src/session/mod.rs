@@ -33,6 +33,8 @@ mod eventually_verdicts;
 #[cfg(feature = "languages")]
 mod executable;
 #[cfg(feature = "languages")]
+mod fair_run;
+#[cfg(feature = "languages")]
 mod found_trace;
 mod frequency_table;
 mod hunt;

@@ -1,10 +1,10 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
 use super::composite_runs::{CompositeRuns, MergedTransitions};
-use super::replayed_run::{ReplayedRun, replay};
-use super::{Error, Fairness, LivenessCheck, SearchedModel};
-use crate::exec::{Executor, FairExpander};
-use crate::model::{FairSteps, ProcessSet, StepDescription, StepOutcome};
+use super::fair_run::FairReplay;
+use super::replayed_run::ReplayedRun;
+use super::{Fairness, LivenessCheck, SearchedModel};
+use crate::model::{FairSteps, StepDescription, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::reduce::rewriting::RewrittenProgram;
 use crate::search::SearchControl;
@@ -20,8 +20,9 @@ pub struct ProductCheck<'p, 'm> {
     pub check: &'p LivenessCheck,
     /// The product.
     pub product: &'p ClaimProduct<'p>,
-    /// The reduced product. It is unreduced if runs must be fair.
+    /// The reduced product.
     pub searched: &'p SearchedModel<'m>,
+    /// The product with the searched program, if runs must be fair. It has the states and transitions of `searched`.
     fair: Option<FairProduct<'p>>,
     shortening: Option<RunShortening<'m>>,
     /// The merged transitions of the program of the searched product, if there are some.
@@ -41,30 +42,19 @@ pub struct RunShortening<'m> {
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
-    /// Creates the check of a product, which `executor` runs. Returns an error if fairness is requested and the
-    /// model's processes cannot be distinguished.
+    /// Creates the check of all runs of a product.
     pub fn new(
         check: &'p LivenessCheck,
         product: &'p ClaimProduct<'p>,
         searched: &'p SearchedModel<'m>,
-        executor: &Executor<'p>,
-        fairness: Fairness,
-    ) -> Result<ProductCheck<'p, 'm>, Error> {
-        let model = &check.model;
-        let fair = match fairness {
-            Fairness::None => None,
-            Fairness::Weak => {
-                let movers = FairExpander::new(&model.interp, executor).map_err(|why| {
-                    let (name, language) = (model.name(), model.language.name);
-                    Error::Unreadable(format!(
-                        "--fair concerns processes, and does not apply to the {language} model {name}: {why}"
-                    ))
-                })?;
-                Some(FairProduct::new(product, movers))
-            }
-        };
-        let (shortening, merged, hunts) = (None, None, false);
-        Ok(ProductCheck { check, product, searched, fair, shortening, merged, hunts })
+    ) -> ProductCheck<'p, 'm> {
+        let (fair, shortening, merged, hunts) = (None, None, None, false);
+        ProductCheck { check, product, searched, fair, shortening, merged, hunts }
+    }
+
+    /// Restricts the check to the weakly fair runs, if `fair` is the product with the searched program.
+    pub fn with_fairness(self, fair: Option<FairProduct<'p>>) -> Self {
+        ProductCheck { fair, ..self }
     }
 
     /// Sets the program of the searched product, if transitions are merged in it.
@@ -138,7 +128,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         let result = match &self.fair {
             None if self.hunts => probe_with_hunts(model, &accepts, limits, control),
             None => probe(model, &accepts, limits, control),
-            Some(fair) => probe_fair(product, fair, &accepts, limits, control),
+            Some(fair) => probe_fair(model, fair, &accepts, limits, control),
         }?;
         Ok(ProbeResult { found: self.with_all_steps(result.found, control)?, ..result })
     }
@@ -176,30 +166,15 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
 
     /// Replays a run for display. Verifies that it is fair, if fairness is assumed.
     pub fn replay(&self, lasso: &Lasso) -> spill::Result<ReplayedRun> {
-        let fair = self.fair.as_ref().filter(|it| it.processes() > 0);
-        let Some(fair) = fair else {
-            let all_steps = self.shortening.as_ref().map_or(self.searched, |it| &it.all_steps);
-            return ReplayedRun::of(all_steps.model(), lasso);
-        };
-        let wrong = |what: &str| spill::Error::Source { reason: what.into() };
-        let way = Lasso { fair_to: Vec::new(), ..lasso.clone() };
-        let mut steps = replay(self.product, &way)?;
-        let mut left_out = ProcessSet::first(fair.processes());
-        let round = lasso.states.iter().enumerate().skip(lasso.back);
-        for ((at, from), set) in round.zip(&lasso.fair_to) {
-            let to = lasso.states.get(at + 1).unwrap_or(&lasso.states[lasso.back]);
-            let all = fair.steps(from).into_iter();
-            let leads = |step: &StepDescription| step.outcome == StepOutcome::Successor(to.clone());
-            let taken = all.into_iter().find(|(step, fair_to)| leads(step) && fair_to == set);
-            let other = "a step of its loop is fair to other processes than when it was found";
-            steps[at + 1] = taken.ok_or_else(|| wrong(other))?.0;
-            left_out = left_out.without(*set);
-        }
-        let accepts = |state: &Vec<u8>| self.product.is_accepting(state);
-        let is_whole = lasso.states.len() == lasso.back + lasso.fair_to.len();
-        match is_whole && left_out.is_empty() && lasso.states[lasso.back..].iter().any(accepts) {
-            true => Ok(ReplayedRun { steps, back: lasso.back, closes: true }),
-            false => Err(wrong("the loop that was found is not weakly fair")),
+        match self.fair.as_ref().filter(|it| it.processes() > 0) {
+            Some(fair) => {
+                let (written, searched) = (self.product, self.searched.model());
+                FairReplay { written, fair, searched }.run(lasso)
+            }
+            None => {
+                let all_steps = self.shortening.as_ref().map_or(self.searched, |it| &it.all_steps);
+                ReplayedRun::of(all_steps.model(), lasso)
+            }
         }
     }
 }

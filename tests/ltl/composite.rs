@@ -7,8 +7,9 @@ use super::liveness_reductions::{CONDITION_MODELS, formula, load_as, plain, proc
 use crate::support::is_large;
 use crate::support::reductions::partial_order_plan;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{ExecutionMode, Executor};
-use spillway::model::{FiniteRunPolicy, StepOutcome, SystemDescription};
+use spillway::exec::{ExecutionMode, Executor, FairExpander};
+use spillway::model::{FairSteps, FiniteRunPolicy, ProcessSet, StepOutcome, SystemDescription};
+use spillway::reduce::claim::FairProduct;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{ReductionPlan, ReductionSelection};
 use spillway::search::SearchControl;
@@ -18,12 +19,22 @@ use spillway::session::{
     SavedLimits, SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, with_product,
 };
 
-/// What a check result to.
-struct CompositeOutcome {
-    is_violated: bool,
+/// The result of a check.
+pub struct CheckOutcome {
+    pub is_violated: bool,
     is_merged: bool,
     is_chained: bool,
-    states: u64,
+    pub states: u64,
+}
+
+/// How a formula is checked.
+#[derive(Clone, Copy, Debug)]
+pub struct RunCheck<'s> {
+    pub selection: &'s ReductionSelection,
+    pub ended: FiniteRunPolicy,
+    pub fairness: Fairness,
+    /// Whether the search is stopped after one state and resumed on disk.
+    pub on_disk: bool,
 }
 
 /// Partial order by a method, with chains.
@@ -52,13 +63,28 @@ fn assert_is_run(judged: &ProductCheck<'_, '_>, found: &ProbeVerdict) {
     assert!(states[run.back + 1..].iter().any(|it| product.is_accepting(it)));
 }
 
-/// Checks a formula with some reductions, in memory or on disk.
-fn check(
-    watched: LivenessCheck,
-    selection: &ReductionSelection,
-    ended: FiniteRunPolicy,
-    on_disk: bool,
-) -> Option<CompositeOutcome> {
+/// Asserts that the cycle of a found run is fair to all processes, by the reference semantics of the program as written.
+fn assert_is_fair(judged: &ProductCheck<'_, '_>, found: &ProbeVerdict) {
+    let ProbeVerdict::Found(lasso) = found else { return };
+    let interp = &judged.check.model.interp;
+    let executor = Executor::new(interp, ExecutionMode::Interp);
+    let fair = FairProduct::new(judged.product, FairExpander::new(interp, &executor).unwrap());
+    let run = judged.replay(lasso).unwrap();
+    let mut left_out = ProcessSet::first(fair.processes());
+    for pair in run.steps[run.back..].windows(2) {
+        let StepOutcome::Successor(from) = &pair[0].outcome else { panic!("a step fails") };
+        let steps = fair.steps(from).into_iter();
+        let taken = steps.filter(|(step, _)| *step == pair[1]).map(|it| it.1);
+        let taken: Vec<ProcessSet> = taken.collect();
+        assert!(!taken.is_empty(), "{}", pair[1].name);
+        taken.iter().for_each(|it| left_out = left_out.without(*it));
+    }
+    assert!(left_out.is_empty(), "{left_out:?}");
+}
+
+/// Checks a formula with some reductions, in memory or on disk. `None` if no run can violate the formula.
+pub fn check(watched: LivenessCheck, asked: RunCheck<'_>) -> Option<CheckOutcome> {
+    let RunCheck { selection, ended, fairness, on_disk } = asked;
     let watched = watched.reduced(selection.clone(), ended);
     let (config, control) = (CheckConfig::default(), SearchControl::default());
     let budget =
@@ -66,7 +92,7 @@ fn check(
     let options = ProductOptions {
         budget,
         finite_runs: ended,
-        fairness: Fairness::None,
+        fairness,
         shortest: false,
         hunts: false,
         control: &control,
@@ -95,8 +121,11 @@ fn check(
         };
         assert_ne!(result.summary.found, ProbeVerdict::Open);
         assert_is_run(judged, &result.summary.found);
+        if fairness == Fairness::Weak {
+            assert_is_fair(judged, &result.summary.found);
+        }
         let proviso = judged.searched.model().capabilities().cycle_proviso;
-        Ok(Some(CompositeOutcome {
+        Ok(Some(CheckOutcome {
             is_violated: result.summary.found != ProbeVerdict::None,
             is_merged: judged.searched.stack().member("merge").is_some(),
             is_chained: proviso.is_some_and(|it| it.chained_steps().is_some()),
@@ -127,7 +156,8 @@ fn random_programs_keep_their_verdicts() {
         let Some(unreduced) = plain(load(), ended) else { continue };
         for selection in &selections {
             for on_disk in [false, true] {
-                let Some(result) = check(load(), selection, ended, on_disk) else { continue };
+                let asked = RunCheck { selection, ended, fairness: Fairness::None, on_disk };
+                let Some(result) = check(load(), asked) else { continue };
                 assert_eq!(
                     result.is_violated, unreduced.is_violated,
                     "{formula} {selection:?} on disk: {on_disk}\n{text}"
@@ -173,7 +203,9 @@ fn divergent_chains_are_cycles() {
         for method in [PartialOrderMethod::Local, PartialOrderMethod::Conditional] {
             for on_disk in [false, true] {
                 let watched = load_as("promela", text, formula_text);
-                let result = check(watched, &chains(method), ended, on_disk).unwrap();
+                let selection = &chains(method);
+                let asked = RunCheck { selection, ended, fairness: Fairness::None, on_disk };
+                let result = check(watched, asked).unwrap();
                 assert!(
                     result.is_chained && result.is_violated,
                     "{formula_text} on disk: {on_disk}\n{text}"

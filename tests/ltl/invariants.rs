@@ -7,9 +7,10 @@ use super::digraph::GraphRng;
 use super::liveness_reductions::{load_as, processes, question};
 use crate::support::is_large;
 use serde_json::{Value, json};
-use spillway::exec::{ExecutionMode, Executor};
+use spillway::exec::{ExecutionMode, Executor, FairExpander};
 use spillway::front::{Language, Options};
 use spillway::model::FiniteRunPolicy;
+use spillway::reduce::claim::FairProduct;
 use spillway::reduce::{ReductionPlan, ReductionSelection};
 use spillway::search::SearchControl;
 use spillway::search::SearchVerdict;
@@ -201,7 +202,10 @@ fn verdict_by_runs(text: &str, formula: &str, fairness: Fairness) -> Option<bool
     let product = watched.product(&watched.model.interp, ended)?;
     let searched = watched.model.searched();
     let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
-    let judged = ProductCheck::new(&watched, &product, &searched, &executor, fairness).unwrap();
+    let fair = (fairness == Fairness::Weak).then(|| {
+        FairProduct::new(&product, FairExpander::new(&watched.model.interp, &executor).unwrap())
+    });
+    let judged = ProductCheck::new(&watched, &product, &searched).with_fairness(fair);
     let limits = ProbeLimits { states: 4000, bytes: 1 << 28 };
     match judged.probe(limits, &SearchControl::default()).unwrap().found {
         ProbeVerdict::Open => None,

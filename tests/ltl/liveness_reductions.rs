@@ -22,8 +22,8 @@ use spillway::search::lasso::Lasso;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
-    CheckConfig, EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest,
-    ReplayedRun, RunShortening, SearchDirectory, SearchJob, probe_product, probe_reduced,
+    CheckConfig, EmptinessSearch, LivenessCheck, ProductCheck, PropertyRequest, ReplayedRun,
+    RunShortening, SearchDirectory, SearchJob, probe_product, probe_reduced,
 };
 use spillway::source::SourceMap;
 
@@ -91,8 +91,7 @@ fn least_steps(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lass
     let runs = || model.runnable(&model.wished, &largest, executor);
     let searched = model.searched_by(runs(), &largest);
     let all_steps = watched.with_all_steps(&searched, runs(), &largest);
-    let executor = runs().executor().clone();
-    let judged = ProductCheck::new(watched, product, &searched, &executor, Fairness::None).unwrap();
+    let judged = ProductCheck::new(watched, product, &searched);
     let judged = judged.with_shortening(Some(RunShortening {
         all_steps,
         states: u64::MAX,
@@ -136,9 +135,7 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
                 encoding: 0,
                 unencoded: 0,
             };
-            let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
-            let judged =
-                ProductCheck::new(watched, &product, &searched, &executor, Fairness::None).unwrap();
+            let judged = ProductCheck::new(watched, &product, &searched);
             let mut pursuit = EmptinessSearch::new(&judged, plan, None, directory);
             let pursued = pursuit.run(None, &control).unwrap();
             (pursued.found, pursued.outcome.states())

@@ -36,8 +36,8 @@ pub struct ReductionEntry {
     pub automatic: AutomaticUse,
     /// What it preserves with all parameter values, if everything is checked.
     pub preserves: PreservedProperties,
-    /// Whether it may be used in checks of infinite runs.
-    pub preserves_runs: bool,
+    /// The infinite runs whose properties it preserves.
+    pub preserved_runs: PreservedRuns,
     /// Whether it stays correct if resets of dead variables read other processes' locations.
     pub allows_joint_resets: bool,
     /// Whether it stays correct with a constraint: it keeps the levels and all states, apart from values that no
@@ -53,6 +53,25 @@ pub struct ReductionEntry {
     pub detect: fn(&DetectionContext) -> Vec<ReductionSubject>,
     /// The way it is applied to a program.
     pub method: ReductionMethod,
+}
+
+/// The infinite runs whose properties a reduction preserves. Each value includes the ones before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PreservedRuns {
+    /// No infinite runs. The reduction is not used in checks of infinite runs.
+    None,
+    /// All runs together. Another set of them may be weakly fair.
+    All,
+    /// All runs together, and the weakly fair runs.
+    Fair,
+}
+
+impl ReductionEntry {
+    /// Returns whether it may be used in checks of infinite runs, or of those that are weakly fair.
+    pub fn preserves_runs(&self, is_fair: bool) -> bool {
+        let least = if is_fair { PreservedRuns::Fair } else { PreservedRuns::All };
+        self.preserved_runs >= least
+    }
 }
 
 /// Whether and how `auto` selects a reduction.

@@ -38,7 +38,7 @@ pub mod structural;
 pub mod symmetry;
 mod variable_names;
 
-pub use entry::ReductionEntry;
+pub use entry::{PreservedRuns, ReductionEntry};
 pub use parameters::{ParameterValue, ParameterValues};
 pub use selection::{
     ReductionConfig, ReductionMode, ReductionPlan, ReductionRequest, ReductionSelection,

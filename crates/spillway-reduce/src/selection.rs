@@ -302,10 +302,8 @@ impl ReductionPlan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReductionMode {
-    /// As [`Auto`](ReductionMode::Auto). But a check of fair runs uses none.
+    /// Those that pay, according to samples of the states.
     #[default]
-    Default,
-    /// Those that pay, according to the first states of the search.
     Auto,
     /// Only the listed ones.
     Listed,
@@ -361,7 +359,7 @@ impl ReductionConfig {
 
     /// Requests the reductions that pay.
     pub fn auto() -> ReductionConfig {
-        ReductionConfig { mode: ReductionMode::Auto, ..ReductionConfig::default() }
+        ReductionConfig::default()
     }
 
     /// Whether a reduction is listed explicitly.
@@ -391,18 +389,14 @@ impl ReductionConfig {
     }
 
     /// Resolves the request for a check of infinite runs: only reductions that preserve them. `is_fair` says whether only
-    /// fair runs are checked, which no reduction preserves.
+    /// weakly fair runs are checked. Those that a trial may add do not preserve these.
     pub fn resolve_for_runs(&self, is_fair: bool) -> ReductionRequest {
-        let is_auto = match self.mode {
-            ReductionMode::Auto => true,
-            ReductionMode::Default => !is_fair,
-            ReductionMode::Listed => false,
-        };
+        let is_auto = self.mode != ReductionMode::Listed;
         let base = if is_auto { automatic() } else { ReductionSelection::default() };
         let selection = self.without_excluded(base.and(&self.selection));
-        let is_tried = is_auto && self.may_try_order(&selection);
-        let selection = with_joint_resets(selection, is_tried).filtered(|it| it.preserves_runs);
-        ReductionRequest { selection, is_tried }
+        let selection = selection.filtered(|it| it.preserves_runs(is_fair));
+        let is_tried = is_auto && !is_fair && self.may_try_order(&selection);
+        ReductionRequest { selection: with_joint_resets(selection, is_tried), is_tried }
     }
 
     /// Whether trials may add partial order to a selection.

@@ -37,8 +37,8 @@ use spillway_model::{
 };
 
 use super::entry::{
-    AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
-    ReductionMethod, ReductionSubject, SavingMeasure,
+    AppliedReduction, AutomaticUse, DetectionContext, PreservedRuns, ReductionContext,
+    ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
 };
 use super::parameters::{
     ChoiceValue, ExpertOptionSpec, FlagSpec, ParameterControl, ParameterKind, ParameterSpec,
@@ -133,7 +133,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     // The program does not distinguish the elements of a scalarset. So a state and its permutations have the same
     // futures up to renaming.
     preserves: PreservedProperties::ALL,
-    preserves_runs: true,
+    preserved_runs: PreservedRuns::All,
     allows_joint_resets: false,
     allows_constraint: true,
     incompatible_with: &[],

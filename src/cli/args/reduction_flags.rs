@@ -152,7 +152,8 @@ impl<'s> SetParameter<'s> {
         selection.iter().flat_map(with_values).collect()
     }
 
-    fn all_of(
+    /// Those of a reduction.
+    pub fn all_of(
         entry: &'static ReductionEntry,
         values: &'s ParameterValues,
     ) -> impl Iterator<Item = SetParameter<'s>> {
@@ -173,7 +174,7 @@ impl<'s> SetParameter<'s> {
             (ParameterKind::Choice(values), ParameterValue::Choice(value)) => {
                 values.iter().any(|it| it.name == value && it.preserves_runs)
             }
-            _ => self.entry.preserves_runs,
+            _ => self.entry.preserves_runs(false),
         }
     }
 }

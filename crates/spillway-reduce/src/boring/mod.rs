@@ -15,8 +15,8 @@ use super::abstraction::{
     CellAbstraction, TargetAbstraction, ViolationTarget, compute_abstractions,
 };
 use super::entry::{
-    AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
-    ReductionMethod, ReductionSubject, SavingMeasure,
+    AppliedReduction, AutomaticUse, DetectionContext, PreservedRuns, ReductionContext,
+    ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
 };
 use super::parameters::{FlagSpec, ParameterControl, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable};
@@ -65,7 +65,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(Holds::Claims)
         .without(Holds::StutteringClaims)
         .without(Holds::StutterInvariant),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[],

@@ -25,9 +25,19 @@ impl<'p> FairProduct<'p> {
     /// Returns the transitions of a state that lead to states, by the reference semantics, each with the processes
     /// that it is fair to.
     pub fn steps(&self, state: &[u8]) -> Vec<(StepDescription, ProcessSet)> {
+        self.steps_in(self.product, state)
+    }
+
+    /// Returns the same for a product with the program as written. Its processes have the numbers of the rewritten
+    /// program.
+    pub fn steps_in(
+        &self,
+        written: &ClaimProduct<'_>,
+        state: &[u8],
+    ) -> Vec<(StepDescription, ProcessSet)> {
         let processes = self.movers.processes();
-        let (system, _) = self.product.split(state);
-        let unable = processes.disabled_processes(self.product.never.interp, system);
+        let (system, _) = written.split(state);
+        let unable = processes.disabled_processes(written.never.interp, system);
         let fair_to = |step: &StepDescription| match step.movers.is_empty() {
             true => ProcessSet::first(processes.count()),
             false => {
@@ -35,7 +45,7 @@ impl<'p> FairProduct<'p> {
                 processes.fair_to(unable, &movers)
             }
         };
-        let steps = self.product.steps(state).into_iter();
+        let steps = written.steps(state).into_iter();
         let steps = steps.filter(|it| matches!(it.outcome, StepOutcome::Successor(_)));
         steps.map(|step| (fair_to(&step), step)).map(|(set, step)| (step, set)).collect()
     }

@@ -24,8 +24,8 @@ mod resets;
 pub(super) use resets::statements;
 
 use super::entry::{
-    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
-    RewriteContext, SavingMeasure,
+    AutomaticUse, DetectionContext, PreservedRuns, ReductionEntry, ReductionMethod,
+    ReductionSubject, RewriteContext, SavingMeasure,
 };
 use super::parameters::{ParameterControl, ParameterKind, ParameterSpec};
 use super::rewrite_pass::{MergedSteps, RewritePass};
@@ -59,7 +59,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     }],
     automatic: AutomaticUse::Always { switches: &[] },
     preserves: PreservedProperties::ALL,
-    preserves_runs: true,
+    preserved_runs: PreservedRuns::Fair,
     allows_joint_resets: true,
     allows_constraint: true,
     incompatible_with: &[],

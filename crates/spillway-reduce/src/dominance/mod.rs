@@ -18,7 +18,8 @@ mod model;
 
 use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
-    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+    PreservedRuns, ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    SavingMeasure,
 };
 use super::parameters::{FlagSpec, ParameterControl, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable, variable_name};
@@ -71,7 +72,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(PropertyClass::Claims)
         .without(PropertyClass::StutteringClaims)
         .without(PropertyClass::StutterInvariant),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[

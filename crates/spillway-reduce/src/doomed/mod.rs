@@ -17,8 +17,8 @@ mod walk;
 
 use super::abstraction::{CellAbstraction, TargetAbstraction, compute_abstractions};
 use super::entry::{
-    AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
-    ReductionMethod, ReductionSubject, SavingMeasure,
+    AppliedReduction, AutomaticUse, DetectionContext, PreservedRuns, ReductionContext,
+    ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
 };
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
@@ -54,7 +54,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(Holds::StutteringClaims)
         .without(Holds::StutterInvariant)
         .without(Holds::Depth),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[],

@@ -19,8 +19,8 @@
 //! ```
 
 use super::entry::{
-    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
-    RewriteContext, SavingMeasure,
+    AutomaticUse, DetectionContext, PreservedRuns, ReductionEntry, ReductionMethod,
+    ReductionSubject, RewriteContext, SavingMeasure,
 };
 use super::rewrite_pass::{MergedSteps, RewritePass};
 use super::{PreservedProperties, ReductionKind};
@@ -48,7 +48,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     parameters: &[],
     automatic: AutomaticUse::Always { switches: &[] },
     preserves: PreservedProperties::ALL,
-    preserves_runs: true,
+    preserved_runs: PreservedRuns::Fair,
     allows_joint_resets: true,
     allows_constraint: true,
     incompatible_with: &[],

@@ -12,7 +12,8 @@
 
 use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
-    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+    PreservedRuns, ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    SavingMeasure,
 };
 use super::state_map::{CANDIDATES, map_candidates};
 use super::{
@@ -45,7 +46,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     parameters: &[],
     automatic: AutomaticUse::Never,
     preserves: PreservedProperties::ALL,
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[

@@ -31,8 +31,8 @@ mod transient_locations;
 pub(super) use always_enabled::is_always_enabled;
 
 use super::entry::{
-    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
-    RewriteContext, SavingMeasure,
+    AutomaticUse, DetectionContext, PreservedRuns, ReductionEntry, ReductionMethod,
+    ReductionSubject, RewriteContext, SavingMeasure,
 };
 use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass, StateTest};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
@@ -73,7 +73,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves: PreservedProperties::ALL
         .without(PropertyClass::Depth)
         .without(PropertyClass::Claims),
-    preserves_runs: true,
+    preserved_runs: PreservedRuns::All,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[],

@@ -8,6 +8,7 @@
 //! Whether a state is passed through depends on the state alone, and so does its end. Chains that meet have the same
 //! end, and the set of stored states does not depend on where chains start.
 
+use super::injected_faults::{InjectedFault, is_injected};
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
 use spillway_analysis::bit_sets;
 use spillway_analysis::instances::InstanceSets;
@@ -298,7 +299,9 @@ impl ChainRunner<'_, '_> {
             }
             let single = chosen.words_mut(at.len());
             single.copy_from_slice(choice.chosen);
-            if self.choosers.requires_full_expansion(state, single, rooms) {
+            if self.choosers.requires_full_expansion(state, single, rooms)
+                && !is_injected(InjectedFault::PassedVisible)
+            {
                 continue;
             }
             open.words_mut(at.len()).copy_from_slice(words);

@@ -4,7 +4,8 @@
 use super::{CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy};
 use crate::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
-    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+    PreservedRuns, ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    SavingMeasure,
 };
 use crate::parameters::{
     ChoiceValue, ExpertOptionSpec, FlagSpec, ParameterControl, ParameterKind, ParameterSpec,
@@ -121,7 +122,7 @@ pub static POR: ReductionEntry = ReductionEntry {
         .without(PropertyClass::StepErrors)
         .without(PropertyClass::Invariants)
         .without(PropertyClass::Depth),
-    preserves_runs: true,
+    preserved_runs: PreservedRuns::All,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[],
@@ -170,7 +171,7 @@ pub static CONFLUENCE: ReductionEntry = ReductionEntry {
         .without(PropertyClass::StutteringClaims)
         .without(PropertyClass::StutterInvariant)
         .without(PropertyClass::Depth),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[Incompatibility {
@@ -202,7 +203,7 @@ pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
         .without(PropertyClass::StutteringClaims)
         .without(PropertyClass::StutterInvariant)
         .without(PropertyClass::Depth),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[

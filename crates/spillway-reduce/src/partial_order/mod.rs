@@ -33,8 +33,11 @@ mod enabling_sets;
 mod entries;
 mod fact_dependence;
 mod facts;
+#[cfg(test)]
+mod fault_tests;
 mod frozen_parameters;
 mod future_processes;
+mod injected_faults;
 mod member_counters;
 mod model;
 mod multi_stubborn;

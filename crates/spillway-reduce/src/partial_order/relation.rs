@@ -7,6 +7,7 @@
 
 use super::facts::{self, FactCollector};
 use super::future_processes::FutureProcesses;
+use super::injected_faults::{InjectedFault, is_injected};
 use super::tables::FactReader;
 use super::visibility::ClaimVisibility;
 use crate::NotApplied;
@@ -340,7 +341,11 @@ fn seen_by_claims(
     let seen = properties.filter_map(|(property, it)| match &it.kind {
         PropertyKind::Claim(claim) => {
             let mut visibility = ClaimVisibility::new(interp, dependence, of_configuration);
-            Some((property, visibility.visible(property, claim)))
+            let mut visible = visibility.visible(property, claim);
+            if is_injected(InjectedFault::HiddenChange) {
+                visible.pop();
+            }
+            Some((property, visible))
         }
         _ => None,
     });

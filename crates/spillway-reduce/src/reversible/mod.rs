@@ -25,7 +25,8 @@ pub use model::{ProgenitorExpansion, ProgenitorModel};
 
 use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
-    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+    PreservedRuns, ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    SavingMeasure,
 };
 use super::parameters::{
     ExpertOptionSpec, FlagSpec, ParameterControl, ParameterKind, ParameterSpec,
@@ -90,7 +91,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         .without(PropertyClass::StutterInvariant)
         .without(PropertyClass::StutteringClaims)
         .without(PropertyClass::Depth),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: false,
     allows_constraint: false,
     incompatible_with: &[

@@ -39,8 +39,8 @@ mod relevance;
 use super::checked_properties::{drop_unchecked, is_property_checked, preserved_for};
 use super::dead::statements;
 use super::entry::{
-    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
-    RewriteContext, SavingMeasure,
+    AutomaticUse, DetectionContext, PreservedRuns, ReductionEntry, ReductionMethod,
+    ReductionSubject, RewriteContext, SavingMeasure,
 };
 use super::rewrite_pass::{MergedSteps, RewritePass};
 use super::{NotApplied, PreservedProperties, ReductionKind};
@@ -92,7 +92,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     parameters: &[],
     automatic: AutomaticUse::Never,
     preserves: preserved_for(CheckSelection::ALL),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: true,
     allows_constraint: false,
     incompatible_with: &[],

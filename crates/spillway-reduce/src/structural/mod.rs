@@ -52,8 +52,8 @@ pub use agglomerate::AgglomerationKind;
 
 use super::checked_properties::{drop_unchecked, preserved_for};
 use super::entry::{
-    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
-    RewriteContext, SavingMeasure,
+    AutomaticUse, DetectionContext, PreservedRuns, ReductionEntry, ReductionMethod,
+    ReductionSubject, RewriteContext, SavingMeasure,
 };
 use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass, StateTest};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
@@ -84,7 +84,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     parameters: &[],
     automatic: AutomaticUse::Never,
     preserves: preserved_for(CheckSelection::ALL).without(PropertyClass::Depth),
-    preserves_runs: false,
+    preserved_runs: PreservedRuns::None,
     allows_joint_resets: true,
     allows_constraint: false,
     incompatible_with: &[],

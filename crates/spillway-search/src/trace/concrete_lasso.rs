@@ -26,24 +26,33 @@ pub struct ConcreteLasso {
 impl ConcreteLasso {
     /// Lifts a run of the searched system.
     pub fn of(model: &dyn StateSpace, lasso: &Lasso) -> Result<ConcreteLasso> {
-        let lost = || Error::Source {
-            reason: "no run of the model corresponds to the run of the reduced system".into(),
-        };
-        let Lasso { states: found, back, .. } = lasso;
-        let (_, mut at) = LiftedPosition::start(model, &found[0], &|| false)?.ok_or_else(lost)?;
-        let (mut states, mut choices) = (vec![at.state.clone()], Vec::new());
-        let mut go = |target: &[u8], states: &mut Vec<Vec<u8>>| {
+        let first = LiftedPosition::start(model, &lasso.states[0], &|| false)?;
+        let (_, mut at) = first.ok_or_else(ConcreteLasso::lost)?;
+        let (first, mut choices) = (at.state.clone(), Vec::new());
+        ConcreteLasso::follow(lasso, first, |_, to| {
             choices.clear();
-            match at.advance_to(target, &mut choices)? {
-                true => states.push(at.state.clone()),
-                false => return Err(lost()),
+            match at.advance_to(to, &mut choices)? {
+                true => Ok(at.state.clone()),
+                false => Err(ConcreteLasso::lost()),
             }
-            Ok(())
-        };
-        found[1..].iter().try_for_each(|target| go(target, &mut states))?;
+        })
+    }
+
+    /// Follows a run of the searched system from `first`, a concrete initial state. `advance` takes the concrete step for
+    /// the step from the searched state with this number to the given one. It returns the concrete state that is reached.
+    pub fn follow(
+        lasso: &Lasso,
+        first: Vec<u8>,
+        mut advance: impl FnMut(usize, &[u8]) -> Result<Vec<u8>>,
+    ) -> Result<ConcreteLasso> {
+        let Lasso { states: found, back, .. } = lasso;
+        let (mut states, last) = (vec![first], found.len() - 1);
+        for (from, to) in found[1..].iter().enumerate() {
+            states.push(advance(from, to)?);
+        }
         let mut begun = HashMap::from([(states[*back].clone(), *back)]);
         loop {
-            go(&found[*back], &mut states)?;
+            states.push(advance(last, &found[*back])?);
             let end = states.len() - 1;
             if let Some(&back) = begun.get(&states[end]) {
                 return Ok(ConcreteLasso { states, back, closes: true });
@@ -53,7 +62,16 @@ impl ConcreteLasso {
                 return Ok(ConcreteLasso { states, back: *back, closes: false });
             }
             begun.insert(states[end].clone(), end);
-            found[back + 1..].iter().try_for_each(|target| go(target, &mut states))?;
+            for from in *back..last {
+                states.push(advance(from, &found[from + 1])?);
+            }
+        }
+    }
+
+    /// The error if no concrete run corresponds to the run of the searched system.
+    pub fn lost() -> Error {
+        Error::Source {
+            reason: "no run of the model corresponds to the run of the reduced system".into(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! ([`CycleProvisoStateSpace`](spillway_model::CycleProvisoStateSpace)). The depth-first search in memory finds them as
 //! it closes cycles. The search on disk finds them in [rounds](super::proviso_rounds).
 
+pub mod faulty_proviso;
 mod full_states;
 pub mod random_product;
 mod reduced_product;
