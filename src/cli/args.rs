@@ -345,7 +345,7 @@ pub struct CheckArgs {
     /// Do not check for deadlocks
     #[arg(help_heading = headings::PROPERTIES, long)]
     pub no_deadlock: bool,
-    /// Continue after violations, and report each property that is violated
+    /// Find all violated properties, not only one
     #[arg(help_heading = headings::PROPERTIES, long)]
     pub keep_going: bool,
     /// After a violation, search for a shortest counterexample; with --ltl, --automaton, --acceptance or --non-progress, for a shortest run

@@ -135,7 +135,7 @@ fn partial_order_is_applied_only_if_the_first_levels_show_a_saving() {
     let cases = [
         (model("murphi", &long), "the program is too large for a trial"),
         (model("murphi", many), "2500 action instances are too many for a trial"),
-        (dependent_processes(), "almost no transition can be postponed"),
+        (dependent_processes(), "it saves only less than 1 % of the first states"),
         (model("dve", "process P { state a; init a; trans a -> a { }; } system async;"), "there is only one state"),
         (model("dve", "byte x; process P { state a; init a; trans a -> a { effect x = x + 1; }; } system async;"), "there is a violation in the first levels"),
         (counters_with_claim("do :: true :: x == 200 -> x == 200; y == 200; break od"), "the never claim never_0 is not stutter-invariant"),
@@ -239,7 +239,7 @@ fn the_first_levels_predict_the_saving() {
     let full = Executor::new(&model.interp, ExecutionMode::Jit).into_model();
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
     let first = PilotLevels::of(&*full, &checks, &control).unwrap();
-    assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
+    assert!(!first.is_all && !first.is_violated && first.states() >= 4_000);
     let states = |plan: ReductionPlan| {
         let check = Check::of_text(&model).reduce(plan).keep_going();
         check.memory(memory_beside_tests(512)).run().unwrap().states() as f64

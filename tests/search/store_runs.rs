@@ -65,12 +65,12 @@ impl StoreCase {
         for (name, value) in &promise.defines {
             flags.extend(["--define".into(), format!("{name}={value}")]);
         }
-        let symmetry = match promise.symmetry {
-            None => "off",
-            Some(SymmetryEffort::Exact) => "exact",
-            Some(SymmetryEffort::Fast) => "fast",
+        let reductions: &[&str] = match promise.symmetry {
+            None => &["--reduce", "none"],
+            Some(SymmetryEffort::Exact) => &["--reduce", "symmetry", "--symmetry", "exact"],
+            Some(SymmetryEffort::Fast) => &["--reduce", "symmetry", "--symmetry", "fast"],
         };
-        flags.extend(["--symmetry".into(), symmetry.into()]);
+        flags.extend(reductions.iter().map(|it| it.to_string()));
         let states = promise.fields["states"].parse().ok();
         StoreCase { name: promise.place.clone(), flags, keep_going: true, states }
     }

@@ -3,7 +3,7 @@
 #[cfg(feature = "jit")]
 use super::Jit;
 #[cfg(feature = "jit")]
-use super::jit::{CompileLimits, INTERPRETED};
+use super::jit::{CompileLimits, INTERPRETED_PER_FUNCTION};
 use super::{CompilationStats, ExecutionMode, Interp, InterpretationReason, SelectiveStateSpace};
 use spillway_analysis::instances::NumberingError;
 use spillway_ir::ActionId;
@@ -46,9 +46,13 @@ impl<'a> Executor<'a> {
         match wanted {
             #[cfg(feature = "jit")]
             ExecutionMode::Jit => {
-                let interpreted = INTERPRETED;
-                let limits =
-                    CompileLimits { memory, counts, interpreted, ..CompileLimits::default() };
+                let interpreted_per_function = INTERPRETED_PER_FUNCTION;
+                let limits = CompileLimits {
+                    memory,
+                    counts,
+                    interpreted_per_function,
+                    ..CompileLimits::default()
+                };
                 Executor::within(interp, limits)
             }
             _ => Executor::new(interp, wanted),
@@ -57,7 +61,7 @@ impl<'a> Executor<'a> {
 
     #[cfg(feature = "jit")]
     fn within(interp: &'a Interp, limits: CompileLimits) -> Executor<'a> {
-        let jit = match limits.interpreted {
+        let jit = match limits.interpreted_per_function {
             0 => Jit::within(interp, limits),
             _ => Jit::deferred(interp, limits),
         };

@@ -141,18 +141,6 @@ impl<'p> AccessTable<'p> {
         self.live.as_ref()
     }
 
-    /// Returns the channels that a side of an instance may use first.
-    pub fn channels_of(&self, side: InstanceSide) -> Vec<ChannelSlot> {
-        let communication = self.program.actions[side.action].communication.as_ref();
-        communication.map_or_else(Vec::new, |it| self.collector(side).channels(it.channel()))
-    }
-
-    /// Returns whether the channel of a side is given to its process when the process starts later.
-    pub fn is_linked_later(&self, side: InstanceSide) -> bool {
-        let communication = self.program.actions[side.action].communication.as_ref();
-        communication.is_some_and(|it| self.collector(side).is_linked_later(it.channel()))
-    }
-
     /// Returns whether the table is restricted to states in which some cells never change.
     pub fn has_fixed_cells(&self) -> bool {
         !self.fixed.is_empty()
@@ -205,16 +193,6 @@ impl<'p> AccessTable<'p> {
         let known = ever.map_or(stored, |it| (it.0.max(stored.0), it.1.min(stored.1)));
         let may_be_undefined = about.undefined && self.undefined.contains(cell);
         (!may_be_undefined).then_some(known)
-    }
-
-    /// Returns the cell with the number of messages in a buffered channel.
-    pub fn length_cell(&self, channel: ChannelSlot) -> CellId {
-        CellId(self.known().channel_cells(channel).start)
-    }
-
-    /// Returns the cell that holds the location of an instance.
-    pub fn location_cell(&self, process: ProcessId, slot: u32) -> CellId {
-        self.known().location_cell(process, slot)
     }
 
     /// Returns the reads of an action of an observer, such as a claim.
@@ -696,33 +674,8 @@ impl<'p> AccessTable<'p> {
         walk.body(collector, &action.body);
     }
 
-    /// Returns all cells that an action instance may read, except to find out which instances exist.
-    pub fn read_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
-        let mut reads = access.effect.as_reads();
-        access.guard.iter().for_each(|it| reads.extend(it.reads()));
-        let mut cells = reads.reads.clone();
-        reads.asks.iter().for_each(|(cell, _)| cells.insert(cell.0..cell.0 + 1));
-        for (channel, _) in &reads.channels {
-            cells.insert(self.known().channel_cells(*channel));
-        }
-        if reads.reads_commitment {
-            for ProcessInstance { process, slot } in self.program.instances() {
-                let cell = self.known().location_cell(process, slot).0;
-                cells.insert(cell..cell + 1);
-            }
-        }
-        if reads.depends_on_anything() {
-            cells = CellSet::all(self.layout.state_cells);
-        }
-        cells
-    }
-
-    /// Returns all cells that an action instance may change.
-    pub fn written_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
-        self.written_by(&access.effect)
-    }
-
-    fn written_by(&self, effect: &AccessSet) -> CellSet {
+    /// Returns all cells that an effect may change.
+    pub(super) fn written_by(&self, effect: &AccessSet) -> CellSet {
         let mut cells = effect.written();
         let changed = effect.channels.iter().filter(|(_, it)| it.changes());
         changed.for_each(|(channel, _)| cells.insert(self.known().channel_cells(*channel)));

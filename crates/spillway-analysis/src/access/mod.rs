@@ -3,13 +3,13 @@
 //! - `walk`: the accesses of each construct, in the order of evaluation;
 //! - `cell_set`, `access_set`: sets of accessed objects;
 //! - `collector`: the walk of an action instance, with known values of indices (`counter_sums`: counters;
-//!   `instance_lifetimes`: instances that start and end; `live_processes`: the instances of a state); `value_queries`: values and cells for analyses that follow
-//!   values;
+//!   `instance_lifetimes`: instances that start and end; `live_processes`, `live_channels`: the instances of a state);
+//!   `value_queries`: values and cells for analyses that follow values;
 //! - `failure_analysis`: possible run-time errors (`failure_kinds`) by abstract interpretation (`abstract_state`);
 //!   `definedness`: cells that may be undefined;
 //! - `guard`: guards as lists of conjuncts;
-//! - `access_table`: all action instances with their accesses (`instance_access`); `atomic_sequences`: the rest of a
-//!   step; `observers`: the reads of properties; `partners`: the reads that decide whether a rendezvous has a receiver.
+//! - `access_table`: all action instances with their accesses (`instance_access`, `instance_cells`); `atomic_sequences`:
+//!   the rest of a step; `observers`: the reads of properties; `partners`: the reads that decide whether a rendezvous has a receiver.
 //!
 //! `docs/internals/ir.md` defines the objects and the accesses of each operation.
 
@@ -25,7 +25,9 @@ mod failure_analysis;
 mod failure_kinds;
 mod guard;
 mod instance_access;
+mod instance_cells;
 mod instance_lifetimes;
+mod live_channels;
 mod live_processes;
 mod observers;
 mod partners;

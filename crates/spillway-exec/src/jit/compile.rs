@@ -76,7 +76,7 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Comp
         memory: u64::MAX,
         inlined: u64::MAX,
         counts: false,
-        interpreted: 0,
+        interpreted_per_function: 0,
     };
     let purpose = CodePurpose::Expand;
     let mut builder =

@@ -14,9 +14,9 @@ pub struct CompileLimits {
     pub inlined: u64,
     /// Whether code counts the executions of each action.
     pub counts: bool,
-    /// The number of states and transitions of the interpreter before code is compiled. With 0, all code is compiled at
-    /// once.
-    pub interpreted: u64,
+    /// The number of states and transitions of the interpreter before code is compiled, for each function of a process.
+    /// With 0, all code is compiled at once.
+    pub interpreted_per_function: u64,
 }
 
 impl Default for CompileLimits {
@@ -26,14 +26,15 @@ impl Default for CompileLimits {
             memory: MEMORY_DEFAULT,
             inlined: INLINED_MAX,
             counts: true,
-            interpreted: 0,
+            interpreted_per_function: 0,
         }
     }
 }
 
-/// The number of states and transitions of the interpreter in a search before code is compiled. Both the time to compile
-/// a program and the time to interpret a state grow with its size.
-pub(crate) const INTERPRETED: u64 = 1000;
+/// The number of states and transitions of the interpreter in a search before code is compiled, for each function of a
+/// process. All functions are compiled, and the interpreter evaluates one for each process of a state. So the ratio of both
+/// costs is proportional to their number for each process.
+pub(crate) const INTERPRETED_PER_FUNCTION: u64 = 300;
 
 /// The default time limit.
 const TIME_MAX: Duration = Duration::from_millis(1500);

@@ -24,7 +24,7 @@ impl DeferredCode {
     pub fn ready(&self, jit: &Jit<'_>, purpose: CodePurpose) -> Option<&MachineCode> {
         match self.code.get() {
             Some(code) => code.as_ref().ok(),
-            None if self.interpreted.load(Ordering::Relaxed) < jit.limits.interpreted => None,
+            None if self.interpreted.load(Ordering::Relaxed) < jit.interpreted => None,
             None => self.compiled(jit, purpose).ok(),
         }
     }

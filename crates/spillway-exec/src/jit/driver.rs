@@ -134,6 +134,11 @@ impl DispatchTable {
         firsts
     }
 
+    /// Returns the number of functions for each mover, at least one.
+    pub fn functions_per_mover(&self) -> u64 {
+        (self.functions.len() / self.movers.len().max(1)).max(1) as u64
+    }
+
     /// Creates a table without steps.
     pub fn without_steps() -> DispatchTable {
         DispatchTable {

@@ -66,7 +66,7 @@ mod unobserved_send;
 mod words;
 
 pub use compile_limits::CompileLimits;
-pub(super) use compile_limits::INTERPRETED;
+pub(super) use compile_limits::INTERPRETED_PER_FUNCTION;
 pub use spillway_model::NotCompiled;
 
 use super::{CompilationStats, Interp, InterpretationReason, LABEL_BYTES};
@@ -75,6 +75,7 @@ use code::{FaultSite, MachineCode};
 use code_purpose::CodePurpose;
 use compile::compile;
 use deferred_code::DeferredCode;
+use driver::DispatchTable;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
 use spillway_base::source::Span;
@@ -92,6 +93,8 @@ pub struct Jit<'a> {
     limits: CompileLimits,
     /// The same code with the action number after each candidate.
     numbered: DeferredCode,
+    /// The work of the interpreter for each purpose before code is compiled.
+    interpreted: u64,
     /// The result of compiling for all purposes so far.
     stats: Mutex<Option<CompilationStats>>,
 }
@@ -144,8 +147,12 @@ impl<'a> Jit<'a> {
         if let Some(reason) = native_support::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
         }
+        let interpreted = match limits.interpreted_per_function {
+            0 => 0,
+            each => each.saturating_mul(DispatchTable::new(interp).functions_per_mover()),
+        };
         let [code, numbered] = Default::default();
-        Ok(Jit { interp, code, limits, numbered, stats: Mutex::default() })
+        Ok(Jit { interp, code, limits, numbered, interpreted, stats: Mutex::default() })
     }
 
     /// Compiles the code for all steps, unless it exists. Returns why it cannot be compiled.
