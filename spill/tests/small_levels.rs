@@ -1,5 +1,5 @@
-//! Tests that a store of small levels is the same as one whose levels are all settled as large ones, on both sides of
-//! every border: the size of a level, that of its predecessor, and that of the table of small levels.
+//! A store of small levels equals one whose levels are all settled as large ones. The tests cover both sides of each border:
+//! the size of a level, the size of its predecessor, and the size of the table of small levels.
 
 mod common;
 
@@ -18,7 +18,7 @@ const SMALL: usize = 1024;
 /// A memory share in which only the first of two stores has small levels.
 const ROOMY: usize = 64 << 20;
 
-type Keys = BTreeSet<Vec<u8>>;
+type KeySet = BTreeSet<Vec<u8>>;
 
 /// A key of `width` bytes: the number is in the middle, so that keys vary in few bits.
 fn key(width: usize, number: u32) -> Vec<u8> {
@@ -27,12 +27,12 @@ fn key(width: usize, number: u32) -> Vec<u8> {
     key
 }
 
-fn flat(keys: &Keys) -> Vec<u8> {
+fn flat(keys: &KeySet) -> Vec<u8> {
     keys.iter().flatten().copied().collect()
 }
 
 /// The candidates of levels: for each of these numbers of keys as many new ones, and some of earlier levels.
-fn candidates(width: usize, sizes: &[usize]) -> Vec<Keys> {
+fn candidates(width: usize, sizes: &[usize]) -> Vec<KeySet> {
     let mut next = 0;
     let level = |&size: &usize| {
         let new = next..next + size as u32;
@@ -47,8 +47,8 @@ fn candidates(width: usize, sizes: &[usize]) -> Vec<Keys> {
 }
 
 /// Settles a level whose candidates are in two runs. Returns the number of new keys.
-fn settle(store: &mut Store, codec: &Codec, width: usize, keys: &Keys) -> u64 {
-    let halves = [0, 1].map(|half| -> Keys {
+fn settle(store: &mut Store, codec: &Codec, width: usize, keys: &KeySet) -> u64 {
+    let halves = [0, 1].map(|half| -> KeySet {
         // Some candidates are in both runs.
         let keys = keys.iter().enumerate().filter(|(at, _)| at % 3 == half || at % 3 == 2);
         keys.map(|(_, key)| key.clone()).collect()
@@ -76,11 +76,11 @@ fn frontier(store: &mut Store, codec: &Codec, width: usize) -> Vec<u8> {
 }
 
 /// Returns all keys of the runs of a store, which must be disjoint.
-fn all(store: &Store, codec: &Codec, width: usize) -> Keys {
+fn all(store: &Store, codec: &Codec, width: usize) -> KeySet {
     let Candidates { slices, segments } = store.runs();
     let mut keys = Codec::Gaps.adopt(codec, width, &slices.concat());
     segments.iter().for_each(|it| keys.extend(whole_keys(std::slice::from_ref(it))));
-    let all: Keys = keys.chunks_exact(width).map(<[u8]>::to_vec).collect();
+    let all: KeySet = keys.chunks_exact(width).map(<[u8]>::to_vec).collect();
     assert_eq!(all.len() * width, keys.len(), "a key in two runs");
     all
 }
@@ -117,7 +117,7 @@ proptest! {
         resumed in prop::collection::vec(0usize..40, 0..4),
     ) {
         let levels = candidates(width, &sizes);
-        let all_keys: Keys = levels.iter().flatten().cloned().collect();
+        let all_keys: KeySet = levels.iter().flatten().cloned().collect();
         let projection = Projection::of_keys(width, &flat(&all_keys));
         let codec = if is_projected { Codec::Projected(Arc::new(projection)) } else { Codec::Gaps };
         // Without memory no level is small.
@@ -127,9 +127,9 @@ proptest! {
             (Store::new(disk.clone(), width, codec.clone(), shares), disk, shares)
         });
         let [(mut store, disk, shares), (mut other, other_disk, _)] = stores;
-        let mut known = Keys::new();
+        let mut known = KeySet::new();
         for (number, level) in levels.iter().enumerate() {
-            let new: Keys = level.difference(&known).cloned().collect();
+            let new: KeySet = level.difference(&known).cloned().collect();
             for store in [&mut store, &mut other] {
                 store.choose_filter();
                 store.make_filter().unwrap();
@@ -165,7 +165,7 @@ proptest! {
         let mut projection = Projection::of_keys(width, &flat(&levels[0]));
         let mut codec = Codec::Projected(Arc::new(projection));
         let mut store = Store::new(disk, width, codec.clone(), shares);
-        let mut known = Keys::new();
+        let mut known = KeySet::new();
         for level in &levels {
             known.extend(level.iter().cloned());
             let wider = Projection::of_keys(width, &flat(&known));

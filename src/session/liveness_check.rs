@@ -1,6 +1,6 @@
 //! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
-use super::reduction_request::{check_order_pays, first_states};
+use super::reduction_request::{check_order_pays, check_order_postpones, first_states};
 use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
@@ -341,6 +341,10 @@ impl LivenessCheck {
         }
         if lead_through_states(&chained, &first.late_sample(CHAINED_SAMPLE)) {
             return chained;
+        }
+        // The analysis without chains is another one.
+        if let Err(reason) = check_order_postpones(&first, &chained, control) {
+            return without(&[ReductionKind::Choice], reason);
         }
         let ordered = self.model.searched_by(runs.clone(), budget);
         match check_order_pays(plain.model(), first, &ordered, control) {

@@ -10,7 +10,7 @@ use crate::model::{CheckSelection, StateSpace};
 use crate::reduce::{NotApplied, ReductionPlan, ReductionRequest, ReductionStack};
 use crate::search::SearchControl;
 use crate::search::control::SearchPhase;
-use crate::search::pilot::{PilotLevels, PilotSize, PilotStart};
+use crate::search::pilot::PilotLevels;
 
 impl TextModel {
     /// Makes the model searchable with the requested reductions. If the control stops the trials, the result is
@@ -53,6 +53,19 @@ pub(super) fn first_states(
     if first.is_all { Err(few_states(first.states())) } else { Ok(first) }
 }
 
+/// Returns an error if partial order postpones almost no transition of the first levels. If `control` stops the trial, the
+/// result is meaningless.
+pub(super) fn check_order_postpones(
+    first: &PilotLevels,
+    ordered: &SearchedModel<'_>,
+    control: &SearchControl,
+) -> Result<(), NotApplied> {
+    match first.postpones_enough(ordered.model(), control).map_err(failure_reason)? {
+        true => Ok(()),
+        false => Err(NotApplied::PostponesLittle),
+    }
+}
+
 /// Returns an error if partial order without chains does not pay in a search for infinite runs. `whole` is the model
 /// without it, and `first` are its first levels. If `control` stops the trial, the result is meaningless.
 pub(super) fn check_order_pays(
@@ -62,18 +75,13 @@ pub(super) fn check_order_pays(
     control: &SearchControl,
 ) -> Result<(), NotApplied> {
     let model = ordered.model();
-    if !first.postpones_enough(model, control).map_err(failure_reason)? {
-        return Err(NotApplied::PostponesLittle);
-    }
     let looked = || ordered.stack().members_examined();
-    let (size, checks) = (PilotSize::FIRST, CheckSelection::ALL);
-    let deep = PilotLevels::within(PilotStart::Deep, size, whole, &checks, control).ok();
-    let samples = [Some(first), deep.filter(|it| !it.are_few())];
+    let samples = first.with_deep(whole, &CheckSelection::ALL, control);
     let left = |sample: PilotLevels| -> Result<RelativeSize, NotApplied> {
         let left = sample.remaining_in(model, Some(&looked), control).map_err(failure_reason)?;
         Ok(RelativeSize { states: left.late, work: left.work })
     };
-    let sizes = samples.into_iter().flatten().map(left).collect::<Result<Vec<_>, _>>()?;
+    let sizes = samples.into_iter().map(left).collect::<Result<Vec<_>, _>>()?;
     let size = RelativeSize::mean(&sizes);
     match size.pays() {
         true => Ok(()),

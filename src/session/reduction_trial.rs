@@ -74,7 +74,8 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             Ok(first) => first,
             Err(reason) => return ChosenReductions::untried(whole, reason),
         };
-        let samples = self.with_deep(first, &*whole.model, PilotSize::FIRST);
+        let samples =
+            first.with_deep(&*whole.model, &self.settings.limits.checks, self.settings.control);
         let shares = vec![RelativeSize::WHOLE; samples.len()];
         let mut field = self.field(TrialForm { whole, samples, shares });
         let (mut size, mut work) = (PilotSize::FIRST, 0.0);
@@ -120,26 +121,13 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         }
     }
 
-    /// Returns a sample from the initial states and one from deeper states, if there are enough of these. A model that
-    /// fails in deeper states has the first one only.
-    fn with_deep(
-        &self,
-        first: PilotLevels,
-        model: &dyn StateSpace,
-        size: PilotSize,
-    ) -> Vec<PilotLevels> {
-        let deep = self.levels(PilotStart::Deep, size, model).ok().filter(|it| !it.are_few());
-        [first].into_iter().chain(deep).collect()
-    }
-
-    fn levels(
-        &self,
-        start: PilotStart,
-        size: PilotSize,
-        model: &dyn StateSpace,
-    ) -> spill::Result<PilotLevels> {
+    /// Returns a sample of this size from the initial states of a model, and one from deeper states, if there are enough
+    /// of these.
+    fn samples(&self, size: PilotSize, model: &dyn StateSpace) -> spill::Result<Vec<PilotLevels>> {
         let ReductionSettings { limits, control, .. } = self.settings;
-        PilotLevels::within(start, size, model, &limits.checks, control)
+        let SearchLimits { checks, .. } = limits;
+        let first = PilotLevels::within(PilotStart::Initial, size, model, checks, control)?;
+        Ok(first.with_deep(model, checks, control))
     }
 
     /// Collects the combinations, and predicts their sizes from the first samples.
@@ -187,8 +175,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
                 continue;
             }
             let model = &*field.forms[at].whole.model;
-            let Ok(first) = self.levels(PilotStart::Initial, size, model) else { return };
-            let samples = self.with_deep(first, model, size);
+            let Ok(samples) = self.samples(size, model) else { return };
             let shares = match at {
                 0 => vec![RelativeSize::WHOLE; samples.len()],
                 _ => self.merged_sizes(&field.forms[0], &field.forms[at].whole.plan, &samples),
@@ -270,8 +257,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));
         let stack = self.stack(&runs, &plan);
         let whole = ReductionCombination::new(vec!["merge".into()], runs, stack, plan);
-        let first = self.levels(PilotStart::Initial, PilotSize::FIRST, &*whole.model).ok()?;
-        let samples = self.with_deep(first, &*whole.model, PilotSize::FIRST);
+        let samples = self.samples(PilotSize::FIRST, &*whole.model).ok()?;
         let shares = self.merged_sizes(base, &whole.plan, &samples);
         let mut form = TrialForm { whole, samples: Vec::new(), shares: Vec::new() };
         form.set_samples(samples, shares);

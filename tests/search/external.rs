@@ -9,7 +9,9 @@ use spillway::model::{
     memory, stop_request,
 };
 use spillway::search::trace::{StoredLevels, TraceFinder, counterexample};
-use spillway::search::{CheckSelection, SearchControl, SearchLimits, SearchOutcome, SearchVerdict};
+use spillway::search::{
+    CheckSelection, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +27,48 @@ fn real_disk() -> (tempfile::TempDir, Arc<dyn Disk>) {
     (dir, disk)
 }
 
+/// Checks that a search has the outcome of the search in memory, and that the counterexamples have the depths of their
+/// findings.
+pub fn compare_with_oracle(
+    graph: &Graph,
+    disk: &Arc<dyn Disk>,
+    plan: MemoryPlan,
+    limits: &SearchLimits,
+) -> Result<(), TestCaseError> {
+    let expected = memory::search(graph, limits).unwrap();
+    let (threads, control) = (plan.threads, SearchControl::default());
+    let mut search = begin_or_resume(graph, disk, plan, limits, &control).unwrap();
+    let outcome = search.run().unwrap();
+    prop_assert_eq!(&outcome, &expected);
+    for (check, finding) in outcome.findings.iter() {
+        let levels = search.store().levels().saved();
+        let levels = StoredLevels { disk: &**disk, levels, codec: search.store().codec() };
+        let trace = counterexample(graph, levels, threads, check, finding).unwrap();
+        prop_assert_eq!(trace.depth() as u64, finding.level);
+    }
+    Ok(())
+}
+
+/// Runs sessions that stop at some numbers of states, and a last one that does not stop. `session` returns the plan and
+/// the time between checkpoints of each session. Returns the last outcome.
+pub fn outcome_of_sessions(
+    graph: &Graph,
+    disk: &Arc<dyn Disk>,
+    limits: &SearchLimits,
+    stops: impl Iterator<Item = u64>,
+    session: impl Fn(usize) -> (MemoryPlan, Duration),
+) -> SearchOutcome {
+    let mut last = SearchOutcome::default();
+    for (number, max_states) in stops.map(Some).chain([None]).enumerate() {
+        let (plan, every) = session(number);
+        let control = SearchControl::new(every, None);
+        let limits = SearchLimits { max_states, ..limits.clone() };
+        let mut search = begin_or_resume(graph, disk, plan, &limits, &control).unwrap();
+        last = search.run().unwrap();
+    }
+    last
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -37,19 +81,9 @@ proptest! {
         keep_going: bool,
     ) {
         let limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
-        let expected = memory::search(&graph, &limits).unwrap();
         let (_dir, disk) = real_disk();
         let plan = tiny_plan(threads, graph.width, buffer, young);
-        let control = SearchControl::default();
-        let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
-        let outcome = search.run().unwrap();
-        prop_assert_eq!(&outcome, &expected);
-        for (check, finding) in outcome.findings.iter() {
-            let levels = search.store().levels().saved();
-            let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
-            let trace = counterexample(&graph, levels, threads, check, finding).unwrap();
-            prop_assert_eq!(trace.depth() as u64, finding.level);
-        }
+        compare_with_oracle(&graph, &disk, plan, &limits)?;
     }
 
     #[test]
@@ -61,17 +95,12 @@ proptest! {
         let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let expected = memory::search(&graph, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let mut last = SearchOutcome::default();
-        for (session, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
+        let stops = pauses.iter().map(|pause| pause * (graph.nodes / 4));
+        let last = outcome_of_sessions(&graph, &disk, &limits, stops, |session| {
             let (threads, buffer, young) = plans[session % plans.len()];
-            let plan = tiny_plan(threads, graph.width, buffer, young);
             // Checkpoints are made at every chance, inside levels too.
-            let control = SearchControl::new(Duration::ZERO, None);
-            let max_states = pause.checked_mul(graph.nodes / 4);
-            let limits = SearchLimits { max_states, ..limits.clone() };
-            let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
-            last = search.run().unwrap();
-        }
+            (tiny_plan(threads, graph.width, buffer, young), Duration::ZERO)
+        });
         prop_assert_eq!(last, expected);
     }
 }

@@ -1,12 +1,12 @@
 //! Searches with levels of a few states, in memory that is sufficient for many of them: such levels are settled without
 //! runs (`spill/src/store/small_levels.rs`).
 
-use crate::support::{Graph, begin_or_resume, tiny_plan};
+use crate::external::{compare_with_oracle, outcome_of_sessions};
+use crate::support::{Graph, tiny_plan};
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk};
 use spillway::model::memory;
-use spillway::search::trace::{StoredLevels, counterexample};
-use spillway::search::{SearchControl, SearchLimits, SearchOutcome};
+use spillway::search::SearchLimits;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,19 +41,9 @@ proptest! {
     ) {
         let mut limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
         limits.checks.deadlock = false;
-        let expected = memory::search(&graph, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let plan = tiny_plan(threads, graph.width, 5_000, young);
-        let control = SearchControl::default();
-        let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
-        let outcome = search.run().unwrap();
-        prop_assert_eq!(&outcome, &expected);
-        for (check, finding) in outcome.findings.iter() {
-            let levels = search.store().levels().saved();
-            let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
-            let trace = counterexample(&graph, levels, threads, check, finding).unwrap();
-            prop_assert_eq!(trace.depth() as u64, finding.level);
-        }
+        compare_with_oracle(&graph, &disk, plan, &limits)?;
     }
 
     #[test]
@@ -65,17 +55,12 @@ proptest! {
         let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let expected = memory::search(&graph, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let mut last = SearchOutcome::default();
-        for (session, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
-            let plan = tiny_plan(1 + session % 3, graph.width, 5_000, young);
+        let stops = pauses.iter().map(|pause| pause * (graph.nodes / 8));
+        let last = outcome_of_sessions(&graph, &disk, &limits, stops, |session| {
             // A checkpoint follows every level in some sessions.
             let every = Duration::from_secs(if session % 2 == 0 { 0 } else { 600 });
-            let control = SearchControl::new(every, None);
-            let max_states = pause.checked_mul(graph.nodes / 8);
-            let limits = SearchLimits { max_states, ..limits.clone() };
-            let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
-            last = search.run().unwrap();
-        }
+            (tiny_plan(1 + session % 3, graph.width, 5_000, young), every)
+        });
         prop_assert_eq!(last, expected);
     }
 }

@@ -148,6 +148,19 @@ impl PilotLevels {
         Ok(PilotLevels { width, starts, states, ends, size, is_all, is_violated })
     }
 
+    /// Returns these levels and those after states of all depths, if there are enough of the latter. A model that fails in
+    /// deeper states has these levels only. The result is meaningless after a stop.
+    pub fn with_deep(
+        self,
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
+    ) -> Vec<PilotLevels> {
+        let deep = PilotLevels::within(PilotStart::Deep, self.size, model, checks, control);
+        let deep = deep.ok().filter(|it| !it.are_few());
+        [self].into_iter().chain(deep).collect()
+    }
+
     /// Returns the number of their states.
     pub fn states(&self) -> usize {
         self.counters().states

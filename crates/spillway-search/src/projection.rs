@@ -33,7 +33,7 @@ pub(super) struct ConversionWork {
 
 /// The bits that a wider projection adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Widening {
+pub(super) enum ProjectionWidening {
     /// Those of the exceptions.
     Exact,
     /// Also bits near them.
@@ -47,10 +47,10 @@ impl ConversionWork {
     }
 
     /// Returns how the projection of a search with this number of visited states becomes wider.
-    pub(super) fn widening(&self, states: u64) -> Widening {
+    pub(super) fn widening(&self, states: u64) -> ProjectionWidening {
         match self.converted > states.saturating_mul(CONVERSIONS_PER_STATE) {
-            true => Widening::WithMargin,
-            false => Widening::Exact,
+            true => ProjectionWidening::WithMargin,
+            false => ProjectionWidening::Exact,
         }
     }
 }
@@ -100,12 +100,12 @@ impl DifferingBits {
 }
 
 /// Returns a codec that also represents the exceptions of `codec`, which differ in the bits `more`.
-pub(super) fn widen_codec(codec: &Codec, more: &[u8], widening: Widening) -> Codec {
+pub(super) fn widen_codec(codec: &Codec, more: &[u8], widening: ProjectionWidening) -> Codec {
     let Some(projection) = codec.projection() else { return codec.clone() };
     let exact = projection.with_bits(more);
     let wider = match widening {
-        Widening::Exact => exact,
-        Widening::WithMargin => {
+        ProjectionWidening::Exact => exact,
+        ProjectionWidening::WithMargin => {
             let (times, of) = WIDER;
             let least = projection.width() * times / of;
             add_margin(exact, more, least)
@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// A key of 400 bytes, of which each level changes one more bit.
-    fn widenings(widening: Widening) -> usize {
+    fn widenings(widening: ProjectionWidening) -> usize {
         let whole = 400;
         let bits = |bit: usize| {
             let mut bits = vec![0; whole];
@@ -195,17 +195,21 @@ mod tests {
 
     #[test]
     fn margin_makes_widenings_rare() {
-        assert!(widenings(Widening::Exact) >= 250);
-        assert!(widenings(Widening::WithMargin) <= 20);
+        assert!(widenings(ProjectionWidening::Exact) >= 250);
+        assert!(widenings(ProjectionWidening::WithMargin) <= 20);
     }
 
     #[test]
     fn margin_follows_many_conversions() {
         let mut work = ConversionWork::default();
-        for (states, expected) in
-            [(1, Widening::Exact), (9, Widening::Exact), (10, Widening::WithMargin)]
-        {
-            work.add(states * 4 + u64::from(expected == Widening::WithMargin) - work.converted);
+        for (states, expected) in [
+            (1, ProjectionWidening::Exact),
+            (9, ProjectionWidening::Exact),
+            (10, ProjectionWidening::WithMargin),
+        ] {
+            work.add(
+                states * 4 + u64::from(expected == ProjectionWidening::WithMargin) - work.converted,
+            );
             assert_eq!(work.widening(states), expected);
         }
     }

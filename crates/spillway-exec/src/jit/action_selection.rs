@@ -98,12 +98,12 @@ impl SelectiveStateSpace for JitSelector<'_> {
         out: &mut SuccessorSink,
     ) {
         match self.choosing.ready(&self.jit, CodePurpose::Choose(self.instances())) {
-            None => {
-                let before = out.transitions();
-                self.reference.expand_chosen_with_ends(states, chosen, ends, out);
-                let transitions = out.transitions() - before;
-                self.choosing.count_interpreted(self.jit.count(states), transitions);
-            }
+            None => self.choosing.interpret(
+                self.jit.count(states),
+                out,
+                |out| out.transitions(),
+                |out| self.reference.expand_chosen_with_ends(states, chosen, ends, out),
+            ),
             Some(code) => self.choose(code, ChosenInstances { states, sets: chosen }, ends, out),
         }
     }
@@ -116,12 +116,12 @@ impl SelectiveStateSpace for JitSelector<'_> {
         out: &mut LabelledSink,
     ) {
         match self.labelling.ready(&self.jit, CodePurpose::Label(self.instances())) {
-            None => {
-                let before = out.records().transitions();
-                self.reference.expand_labelled_with_ends(states, chosen, ends, out);
-                let transitions = out.records().transitions() - before;
-                self.labelling.count_interpreted(self.jit.count(states), transitions);
-            }
+            None => self.labelling.interpret(
+                self.jit.count(states),
+                out,
+                |out| out.records().transitions(),
+                |out| self.reference.expand_labelled_with_ends(states, chosen, ends, out),
+            ),
             Some(code) => {
                 self.choose(code, ChosenInstances { states, sets: chosen }, ends, out.records())
             }

@@ -29,6 +29,20 @@ impl DeferredCode {
         }
     }
 
+    /// Lets the interpreter expand some states into a sink, and adds its work. `transitions` returns the number of
+    /// transitions in the sink.
+    pub fn interpret<S>(
+        &self,
+        states: usize,
+        out: &mut S,
+        transitions: impl Fn(&mut S) -> u64,
+        expand: impl FnOnce(&mut S),
+    ) {
+        let before = transitions(out);
+        expand(out);
+        self.count_interpreted(states, transitions(out) - before);
+    }
+
     /// Adds work of the interpreter.
     pub fn count_interpreted(&self, states: usize, transitions: u64) {
         self.interpreted.fetch_add(states as u64 + transitions, Ordering::Relaxed);

@@ -281,9 +281,8 @@ impl StateSpace for Jit<'_> {
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         match self.code.ready(self, CodePurpose::Expand) {
             None => {
-                let before = out.transitions();
-                self.interp.expand(states, out);
-                self.code.count_interpreted(self.count(states), out.transitions() - before);
+                let expand = |out: &mut SuccessorSink| self.interp.expand(states, out);
+                self.code.interpret(self.count(states), out, |out| out.transitions(), expand);
             }
             Some(_) if self.interp.reject_non_states(states, out) => {}
             Some(code) => self.run(code, CompiledInput { states, choice: None }, out, None),

@@ -4,7 +4,7 @@ use super::plan::{TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
 use crate::checkpoint::{SavedJournal, SavedSearch, logs, restore_findings, save_findings};
-use crate::projection::{self, Widening};
+use crate::projection::{self, ProjectionWidening};
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
 use spillway_model::ActionCounts;
 
@@ -68,7 +68,7 @@ fn add_candidates(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()
     open.candidates.extend(pieces(receipts).filter(|it| it.at.keys > 0));
     open.logs = logs(open.logs.iter().copied(), &open.candidates);
     if exceptional.iter().any(|bits| *bits != 0) {
-        let wider = projection::widen_codec(&codec, &exceptional, Widening::Exact);
+        let wider = projection::widen_codec(&codec, &exceptional, ProjectionWidening::Exact);
         next.projection = wider.projection().map(|it| it.saved());
     }
     Ok(())

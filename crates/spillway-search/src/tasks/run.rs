@@ -9,7 +9,7 @@ use crate::expand::{
     exceptional_bits, expand,
 };
 use crate::external::GrowthError;
-use crate::projection::{self, Widening};
+use crate::projection::{self, ProjectionWidening};
 use crate::{MemoryPlan, SearchControl};
 use spill::{
     AppendFile, Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, KeyMerge,
@@ -201,9 +201,9 @@ impl<'d> SearchTask<'d> {
         scratch: &Arc<dyn Disk>,
     ) -> Result<TaskReceipt> {
         let exceptional = exceptional_bits(workers);
-        let wider = exceptional
-            .as_ref()
-            .map_or(codec.clone(), |it| projection::widen_codec(codec, it, Widening::Exact));
+        let wider = exceptional.as_ref().map_or(codec.clone(), |it| {
+            projection::widen_codec(codec, it, ProjectionWidening::Exact)
+        });
         workers.iter_mut().try_for_each(|it| it.change_codec(&wider, self.plan.level))?;
         let receipt = self.write_output(|out| self.join(workers, scratch, &wider, out))?;
         Ok(TaskReceipt { exceptional: exceptional.unwrap_or_default(), ..receipt })
