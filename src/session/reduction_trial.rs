@@ -28,8 +28,11 @@ use crate::search::{SearchControl, SearchLimits, StateStorage};
 /// The maximum share of states that may remain with merged transitions for partial order to be tried on them.
 const MERGED_MAX: f64 = 0.9;
 
-/// The predicted work of exploring larger samples, in total, up to which they are explored: about 75 ms.
-const WORK_MAX: f64 = 3e6;
+/// The share of states that remain with merged transitions up to which the search without merging is no candidate.
+const MERGED_ENOUGH: f64 = 0.5;
+
+/// The predicted work of exploring larger samples, in total, up to which they are explored: about 25 ms.
+const WORK_MAX: f64 = 1e6;
 
 /// The names of combinations in reports.
 const JOINT_RESETS: &str = "dead in several processes";
@@ -74,10 +77,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             Ok(first) => first,
             Err(reason) => return ChosenReductions::untried(whole, reason),
         };
-        let samples =
-            first.with_deep(&*whole.model, &self.settings.limits.checks, self.settings.control);
-        let shares = vec![RelativeSize::WHOLE; samples.len()];
-        let mut field = self.field(TrialForm { whole, samples, shares });
+        let mut field = self.field(TrialForm::new(whole, first));
         let (mut size, mut work) = (PilotSize::FIRST, 0.0);
         while let Some(larger) = size.doubled() {
             let close = close_to_best(&field.sizes, field.whole_counters());
@@ -133,7 +133,8 @@ impl<'m, 's> ReductionTrial<'m, 's> {
     /// Collects the combinations, and predicts their sizes from the first samples.
     fn field(&self, base: TrialForm<'m>) -> TrialField<'m> {
         let mut field = TrialField::new(base);
-        field.forms.extend(self.merged_form(&field.forms[0]));
+        let merged = self.merged_form(&mut field.forms[0]);
+        field.forms.extend(merged);
         let base = &field.forms[0];
         let mut contenders: Vec<_> =
             [self.joint_resets(base), self.process_symmetry(base)].into_iter().flatten().collect();
@@ -171,7 +172,8 @@ impl<'m, 's> ReductionTrial<'m, 's> {
     /// the model fails.
     fn repeat(&self, field: &mut TrialField<'m>, positions: &[usize], size: PilotSize) {
         for at in 0..field.forms.len() {
-            if at > 0 && !field.is_wanted(at, positions) {
+            let is_reference = at == 0 && field.forms[0].samples.len() > 1;
+            if !is_reference && !field.is_wanted(at, positions) {
                 continue;
             }
             let model = &*field.forms[at].whole.model;
@@ -183,6 +185,7 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             field.forms[at].set_samples(samples, shares);
             field.sizes[at] = field.forms[at].predicted();
         }
+        field.sample_size = size;
         let ranges: Vec<_> = field.positions().map(|(_, range)| range).collect();
         for (contender, range) in field.contenders.iter().zip(ranges) {
             if positions.iter().any(|at| range.contains(at))
@@ -234,25 +237,22 @@ impl<'m, 's> ReductionTrial<'m, 's> {
 
     /// Returns the program with merged transitions. `None` if merging is not applicable or leaves too many states, if
     /// the plan has other rewriting reductions than those of `auto`, or if a shortest counterexample is requested.
-    fn merged_form(&self, base: &TrialForm<'m>) -> Option<TrialForm<'m>> {
-        let ReductionCombination { runs, plan, .. } = &base.whole;
-        let rewriting = |it: &ReductionPlan| {
-            it.selection.filtered(|entry| entry.kind == ReductionKind::Rewriting)
-        };
-        let usual = ReductionPlan {
-            selection: ReductionConfig::auto().resolve().selection,
-            ..ReductionPlan::default()
-        };
-        // Levels of merged steps give no bound on the depth of a shortest counterexample.
-        let is_wanted = rewriting(plan) == rewriting(&usual) && !self.settings.limits.shortest;
-        if !is_wanted || reject_large(runs).is_err() {
-            return None;
+    ///
+    /// If merging leaves few states of the first levels, the search without it is not a candidate. Then `base` needs no
+    /// sample of deeper states. Otherwise this function adds one.
+    fn merged_form(&self, base: &mut TrialForm<'m>) -> Option<TrialForm<'m>> {
+        let plan = self.merging_plan(&base.whole);
+        let left = plan.as_ref().and_then(|plan| self.stable_shares(base, plan));
+        let is_enough = |left: Vec<f64>| left.iter().all(|&share| share <= MERGED_ENOUGH);
+        if !left.is_some_and(is_enough) {
+            self.add_deep_sample(base);
         }
-        let plan = plan.with("merge", ParameterValues::DEFAULT);
+        let plan = plan?;
         let left = self.stable_shares(base, &plan)?;
         if left.iter().all(|&share| share > MERGED_MAX) {
             return None;
         }
+        let runs = &base.whole.runs;
         let form = self.model.form(&plan, self.settings.budget);
         let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));
         let stack = self.stack(&runs, &plan);
@@ -264,7 +264,35 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         Some(form)
     }
 
-    /// Returns the size with merged transitions for each sample, relative to the program without them.
+    /// Adds a sample of deeper states to a form with its first levels, if there are enough of these.
+    fn add_deep_sample(&self, form: &mut TrialForm<'m>) {
+        let ReductionSettings { limits, control, .. } = self.settings;
+        let model = &*form.whole.model;
+        let first = std::mem::take(&mut form.samples).into_iter().next();
+        let samples = first.map(|it| it.with_deep(model, &limits.checks, control));
+        let samples = samples.unwrap_or_default();
+        let shares = vec![RelativeSize::WHOLE; samples.len()];
+        form.set_samples(samples, shares);
+    }
+
+    /// Returns the plan of a combination with merged transitions, if these may be used.
+    fn merging_plan(&self, whole: &ReductionCombination<'m>) -> Option<ReductionPlan> {
+        let ReductionCombination { runs, plan, .. } = whole;
+        let rewriting = |it: &ReductionPlan| {
+            it.selection.filtered(|entry| entry.kind == ReductionKind::Rewriting)
+        };
+        let usual = ReductionPlan {
+            selection: ReductionConfig::auto().resolve().selection,
+            ..ReductionPlan::default()
+        };
+        // Levels of merged steps give no bound on the depth of a shortest counterexample.
+        let is_wanted = rewriting(plan) == rewriting(&usual) && !self.settings.limits.shortest;
+        let plan = plan.with("merge", ParameterValues::DEFAULT);
+        (is_wanted && reject_large(runs).is_ok()).then_some(plan)
+    }
+
+    /// Returns the size with merged transitions for each sample, relative to the program without them. The share of a
+    /// sample that the program without them lacks is that of its last one.
     fn merged_sizes(
         &self,
         base: &TrialForm<'m>,
@@ -272,12 +300,13 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         samples: &[PilotLevels],
     ) -> Vec<RelativeSize> {
         let left = self.stable_shares(base, merging).unwrap_or_default();
-        let both = left.iter().zip(&base.samples).zip(samples);
-        let size = |((&states, of), sample): ((&f64, &PilotLevels), &PilotLevels)| {
+        let known: Vec<_> = left.into_iter().zip(&base.samples).collect();
+        let size = |(at, sample): (usize, &PilotLevels)| {
+            let &(states, of) = known.get(at).or(known.last())?;
             let work = states * sample.late_work() / of.late_work().max(1.0);
-            RelativeSize { states, work }
+            Some(RelativeSize { states, work })
         };
-        both.map(size).collect()
+        samples.iter().enumerate().map_while(size).collect()
     }
 
     /// Returns for each sample of the program without merged transitions the share of states that merging leaves:

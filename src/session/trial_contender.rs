@@ -54,7 +54,12 @@ pub(super) struct TrialForm<'m> {
     pub shares: Vec<RelativeSize>,
 }
 
-impl TrialForm<'_> {
+impl<'m> TrialForm<'m> {
+    /// Creates the first form, with a sample of its first levels.
+    pub fn new(whole: ReductionCombination<'m>, first: PilotLevels) -> TrialForm<'m> {
+        TrialForm { whole, samples: vec![first], shares: vec![RelativeSize::WHOLE] }
+    }
+
     /// Sets the samples for which sizes are known.
     pub fn set_samples(&mut self, samples: Vec<PilotLevels>, shares: Vec<RelativeSize>) {
         self.samples = samples;

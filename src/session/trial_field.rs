@@ -2,11 +2,11 @@
 
 use super::ExecutableProgram;
 use super::trial_contender::{ContenderKind, ReductionCombination, TrialContender, TrialForm};
-use super::trial_decision::{PredictedSize, best};
+use super::trial_decision::{PredictedSize, RelativeSize, best};
 use crate::model::{TrialOutcome, TriedCombination};
 use crate::reduce::partial_order::PartialOrderMethod;
 use crate::reduce::{NotApplied, ReductionKind, ReductionPlan, ReductionStack};
-use crate::search::pilot::WalkCounters;
+use crate::search::pilot::{PilotSize, WalkCounters};
 
 /// The share of states from which further provisos are tried.
 const SMALL: f64 = 0.1;
@@ -46,6 +46,8 @@ pub(super) struct TrialField<'m> {
     pub contenders: Vec<TrialContender<'m>>,
     /// The predicted sizes: of the forms, then of the members of the contenders.
     pub sizes: Vec<PredictedSize>,
+    /// The size of the last samples.
+    pub sample_size: PilotSize,
 }
 
 impl<'m> TrialField<'m> {
@@ -56,12 +58,14 @@ impl<'m> TrialField<'m> {
             without_order: None,
             contenders: Vec::new(),
             sizes: Vec::new(),
+            sample_size: PilotSize::FIRST,
         }
     }
 
-    /// Returns the counters of the first levels without further reductions.
+    /// Returns the counters of the first levels without further reductions, in samples of the last size.
     pub fn whole_counters(&self) -> WalkCounters {
-        self.forms[0].samples.first().map(|it| it.counters()).unwrap_or_default()
+        let first = self.forms[0].samples.first();
+        first.map(|it| it.counters_for(self.sample_size)).unwrap_or_default()
     }
 
     /// Returns whether a combination for a form is at one of some positions.
@@ -82,21 +86,25 @@ impl<'m> TrialField<'m> {
         })
     }
 
-    /// Returns whether another member made a contender needless: if chains leave few states, the proviso of levels
-    /// hardly leaves fewer.
+    /// Returns whether another member made a contender needless: if chains leave few states, and cost less than they
+    /// save, the proviso of levels hardly leaves fewer.
     pub fn is_needless(&self, contender: &TrialContender<'m>) -> bool {
         let whole = self.whole_counters();
-        let is_small = |it: &PredictedSize| it.predicted(whole).states <= SMALL;
+        let form = self.sizes[contender.form].predicted(whole);
+        let is_enough = |it: &PredictedSize| {
+            let RelativeSize { states, work } = it.predicted(whole);
+            states <= SMALL && work <= form.work
+        };
         let mut members = self.sizes.iter().skip(self.forms.len());
-        matches!(contender.kind, ContenderKind::Order) && members.any(is_small)
+        matches!(contender.kind, ContenderKind::Order) && members.any(is_enough)
     }
 
     /// Returns the predicted work of exploring samples of twice the size for the combinations at some positions.
     pub fn work_to_repeat(&self, positions: &[usize]) -> f64 {
         let whole = self.whole_counters();
         let share: f64 = positions.iter().map(|&at| self.sizes[at].predicted(whole).work).sum();
-        let samples = self.forms[0].samples.len() as f64;
-        2.0 * samples * whole.work() * (1.0 + share)
+        let samples = self.forms.iter().map(|it| it.samples.len()).max().unwrap_or_default();
+        2.0 * samples as f64 * whole.work() * (1.0 + share)
     }
 
     /// Chooses the best combination.

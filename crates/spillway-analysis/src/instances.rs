@@ -224,6 +224,12 @@ impl ActionInstances {
         self.count
     }
 
+    /// Returns the number of instances that are a rendezvous.
+    pub fn count_meetings(&self) -> u64 {
+        let pairs = self.meetings.keys();
+        pairs.map(|&(sender, receiver)| self.size(sender) * self.size(receiver)).sum()
+    }
+
     /// Returns an empty sequence of sets of these instances.
     pub fn sets(&self) -> InstanceSets {
         InstanceSets::new(self.count)

@@ -166,6 +166,11 @@ impl PilotLevels {
         self.counters().states
     }
 
+    /// Returns the counters that levels of this size would have if these continued in the same way.
+    pub fn counters_for(&self, size: PilotSize) -> WalkCounters {
+        self.counters().times(size.states / self.size.states)
+    }
+
     /// Returns their counters.
     pub fn counters(&self) -> WalkCounters {
         self.ends.last().copied().unwrap_or_default()

@@ -8,8 +8,8 @@ use super::frames::LocalEnv;
 use super::{EvalFailure, Interp};
 use spillway_base::source::Span;
 use spillway_ir::{
-    ArityMismatch, ChannelId, ChannelRef, Communication, CommunicationFit, Owner, ProcessInstance,
-    ReceivePattern,
+    ArityMismatch, ChannelId, ChannelRef, Communication, CommunicationFit, Owner, ProcessId,
+    ProcessInstance, Program, ReceivePattern,
 };
 use spillway_model::FaultKind;
 
@@ -115,17 +115,8 @@ impl Interp {
         span: Span,
         state: &[u8],
     ) -> Result<ChannelInstance, EvalFailure> {
-        let common = self.program.channels_of(Owner::Program);
-        let common = common.map(|id| ChannelInstance { id, slot: 0 });
-        // Listing the processes takes long, and most programs have channels of their own only.
-        let own = std::iter::once_with(|| self.instances(state)).flatten().flat_map(
-            |ProcessInstance { process, slot }| {
-                self.program
-                    .channels_of(Owner::Process(process))
-                    .map(move |id| ChannelInstance { id, slot })
-            },
-        );
-        let found = usize::try_from(number - 1).ok().and_then(|at| common.chain(own).nth(at));
+        let at = usize::try_from(number - 1).ok();
+        let found = at.and_then(|at| self.channels.at(at, || self.channel_owners(state)));
         found.ok_or_else(|| {
             let message = match number {
                 0 => "this variable holds no channel yet".to_owned(),
@@ -137,15 +128,78 @@ impl Interp {
 
     /// Returns the number of a channel.
     pub(super) fn channel_number(&self, channel: ChannelInstance, state: &[u8]) -> i64 {
-        let owner = self.program.channels[channel.id].owner;
-        let rank =
-            self.program.channels_of(owner).take_while(|&id| id != channel.id).count() as i64;
-        let Owner::Process(process) = owner else { return rank + 1 };
-        let common = self.program.channels_of(Owner::Program).count();
-        let own = ProcessInstance { process, slot: channel.slot };
-        let earlier = self.instances(state).into_iter().take_while(|&at| at != own);
-        let before: usize =
-            earlier.map(|at| self.program.channels_of(Owner::Process(at.process)).count()).sum();
-        (common + before) as i64 + rank + 1
+        1 + self.channels.position(channel, || self.channel_owners(state)) as i64
+    }
+
+    /// Returns every instance whose process has channels of its own, in the order of pids.
+    fn channel_owners(&self, state: &[u8]) -> Vec<ProcessInstance> {
+        self.instances_of(state, self.channels.own.iter().map(|it| it.0))
+    }
+}
+
+/// The channels of a program in the order of their numbers.
+#[derive(Debug)]
+pub(super) struct ChannelOrder {
+    /// The channels of the program.
+    common: Vec<ChannelId>,
+    /// Each process with channels of its own, with these.
+    own: Vec<(ProcessId, Vec<ChannelId>)>,
+}
+
+impl ChannelOrder {
+    pub fn new(program: &Program) -> ChannelOrder {
+        let own = program.processes.keys();
+        let own = own.map(|it| (it, program.channels_of(Owner::Process(it)).collect()));
+        ChannelOrder {
+            common: program.channels_of(Owner::Program).collect(),
+            own: own.filter(|it: &(_, Vec<_>)| !it.1.is_empty()).collect(),
+        }
+    }
+
+    /// Returns the channels of an instance of a process.
+    fn of(&self, process: ProcessId) -> &[ChannelId] {
+        self.own.iter().find(|it| it.0 == process).map_or(&[], |it| &it.1)
+    }
+
+    /// Returns the channel at a position. `owners` returns the instances with channels of their own, in order.
+    fn at(
+        &self,
+        mut at: usize,
+        owners: impl FnOnce() -> Vec<ProcessInstance>,
+    ) -> Option<ChannelInstance> {
+        if let Some(&id) = self.common.get(at) {
+            return Some(ChannelInstance { id, slot: 0 });
+        }
+        at -= self.common.len();
+        for ProcessInstance { process, slot } in owners() {
+            let own = self.of(process);
+            if let Some(&id) = own.get(at) {
+                return Some(ChannelInstance { id, slot });
+            }
+            at -= own.len();
+        }
+        None
+    }
+
+    /// Returns the position of a channel. `owners` returns the instances with channels of their own, in order.
+    /// The owner of the channel is alive.
+    fn position(
+        &self,
+        channel: ChannelInstance,
+        owners: impl FnOnce() -> Vec<ProcessInstance>,
+    ) -> usize {
+        let position = |of: &[ChannelId]| of.iter().position(|&id| id == channel.id);
+        if let Some(at) = position(&self.common) {
+            return at;
+        }
+        let mut before = self.common.len();
+        for ProcessInstance { process, slot } in owners() {
+            let own = self.of(process);
+            match position(own).filter(|_| slot == channel.slot) {
+                Some(at) => return before + at,
+                None => before += own.len(),
+            }
+        }
+        before
     }
 }

@@ -94,6 +94,7 @@ pub struct Interp {
     from: ActionsByLocation,
     /// Actions that belong to no process.
     free: Vec<ActionId>,
+    channels: channels::ChannelOrder,
     /// Whether any location is committed.
     has_committed: bool,
     /// Whether any action has a priority.
@@ -171,6 +172,7 @@ impl Interp {
         let from = ActionsByLocation::leaving(&program);
         let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
         let free = free.map(|(id, _)| id).collect();
+        let channels = channels::ChannelOrder::new(&program);
         let has_slots = program.has_dynamic_processes();
         let has_committed = !has_slots && has_committed_location(&program);
         let judged = state_properties_of(&program);
@@ -203,6 +205,7 @@ impl Interp {
             plans,
             from,
             free,
+            channels,
             has_committed,
             has_priorities,
             multisets,

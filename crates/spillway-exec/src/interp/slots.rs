@@ -40,8 +40,17 @@ impl Interp {
 
     /// Returns every instance, in the order of pids.
     pub fn instances(&self, state: &[u8]) -> Vec<ProcessInstance> {
+        self.instances_of(state, self.program.processes.keys())
+    }
+
+    /// Returns every instance of some processes, in the order of pids. The processes are in the order of the program.
+    pub(super) fn instances_of(
+        &self,
+        state: &[u8],
+        processes: impl Iterator<Item = ProcessId>,
+    ) -> Vec<ProcessInstance> {
         let mut all: Vec<(i64, ProcessInstance)> = Vec::new();
-        for process in self.program.processes.keys() {
+        for process in processes {
             for slot in 0..self.live(state, process) {
                 let at = ProcessInstance { process, slot };
                 all.push((self.pid(state, at), at));

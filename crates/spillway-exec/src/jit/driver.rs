@@ -11,6 +11,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value, types,
 };
+use spillway_analysis::instances::ActionInstances;
 use spillway_ir::{
     self as ir, ActionId, EndRule, Entity, Expr, ExprKind, LocationId, ProcessEdge, ProcessId,
     ProcessInstance, Program, Urgency,
@@ -81,6 +82,9 @@ const FREE_PER_FUNCTION: usize = 4;
 const FREE_MANY: usize = 200;
 const MANY_PER_FUNCTION: usize = 24;
 
+/// The number of rendezvous whose code takes as long to compile as a function.
+const MEETINGS_PER_FUNCTION: u64 = 4;
+
 impl DispatchTable {
     pub fn new(interp: &Interp) -> DispatchTable {
         let program = interp.program();
@@ -134,9 +138,13 @@ impl DispatchTable {
         firsts
     }
 
-    /// Returns the number of functions for each mover, at least one.
-    pub fn functions_per_mover(&self) -> u64 {
-        (self.functions.len() / self.movers.len().max(1)).max(1) as u64
+    /// Returns the number of functions for each mover, at least one. Rendezvous count as functions in proportion to their
+    /// code, which is emitted with each sender.
+    pub fn functions_per_mover(&self, interp: &Interp) -> u64 {
+        let instances = ActionInstances::new(interp.program());
+        let meetings = instances.map_or(0, |it| it.count_meetings());
+        let parts = self.functions.len() as u64 + meetings / MEETINGS_PER_FUNCTION;
+        (parts / self.movers.len().max(1) as u64).max(1)
     }
 
     /// Creates a table without steps.

@@ -149,7 +149,7 @@ impl<'a> Jit<'a> {
         }
         let interpreted = match limits.interpreted_per_function {
             0 => 0,
-            each => each.saturating_mul(DispatchTable::new(interp).functions_per_mover()),
+            each => each.saturating_mul(DispatchTable::new(interp).functions_per_mover(interp)),
         };
         let [code, numbered] = Default::default();
         Ok(Jit { interp, code, limits, numbered, interpreted, stats: Mutex::default() })

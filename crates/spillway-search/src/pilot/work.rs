@@ -39,6 +39,18 @@ impl WalkCounters {
         }
     }
 
+    /// Returns the counters of a pilot search that is this many times as large.
+    pub fn times(self, factor: usize) -> WalkCounters {
+        let each = factor as u64;
+        WalkCounters {
+            states: self.states * factor,
+            transitions: self.transitions * each,
+            skipped: self.skipped * each,
+            choices: self.choices * each,
+            looked: self.looked * each,
+        }
+    }
+
     /// Returns the work.
     pub fn work(self) -> f64 {
         let steps = (self.transitions + self.skipped) as f64;
