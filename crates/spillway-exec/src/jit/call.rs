@@ -197,8 +197,9 @@ impl Emitter<'_, '_> {
 
     /// Continues if an assumption holds; otherwise drops the step.
     pub fn assume(&mut self, condition: &Expr, frame: &WordFrame) {
-        let FaultHandling::Report(_, next) = self.on_fault else {
-            unreachable!("assumptions are statements of steps");
+        let next = match (self.on_drop, self.on_fault) {
+            (Some(next), _) | (None, FaultHandling::Report(_, next)) => next,
+            _ => unreachable!("assumptions are statements of steps"),
         };
         let holds = self.block();
         self.branch(condition, frame, holds, next);

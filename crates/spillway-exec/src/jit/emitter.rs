@@ -76,6 +76,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub counts: bool,
     /// The current handling of failures.
     pub on_fault: FaultHandling,
+    /// Where code continues if an assumption drops the step, if it only decides whether an instance is enabled.
+    pub on_drop: Option<Block>,
     /// The number of actions left to the interpreter.
     pub interpreted: usize,
     /// The number of loops emitted so far.
@@ -189,6 +191,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             instructions_max: limits.instructions() as usize,
             counts: limits.counts,
             on_fault,
+            on_drop: None,
             interpreted: 0,
             loops: 0,
             memory: None,

@@ -164,13 +164,12 @@ impl Emitter<'_, '_> {
                     this.continue_if_equal(expected, value, parent, next);
                 }
             }
-            if this.purpose.marks_enabled() {
+            let marks = this.purpose.marks_enabled();
+            if marks && !this.is_decided_by_bodies(&[receiver_id, sender_id]) {
                 this.names = theirs;
-                this.jump(able);
-                this.continue_at(able);
-                this.mark();
-                return this.jump(next);
+                return this.mark_after(able, next);
             }
+            this.on_drop = marks.then_some(next);
             let mut footprint = this.footprint(&this.names);
             footprint.action(receiver_id, receiver);
             footprint.rename(&theirs);
@@ -181,6 +180,10 @@ impl Emitter<'_, '_> {
             this.complete(receiver_id, &work);
             this.names = theirs;
             this.complete(sender_id, &work);
+            this.on_drop = None;
+            if marks {
+                return this.mark_after(able, next);
+            }
             this.count_taken(receiver_id);
             this.count_taken(sender_id);
             this.candidate(receiver_id, &work, footprint.multisets_written());
@@ -203,6 +206,14 @@ impl Emitter<'_, '_> {
             self.continue_if_chosen(next);
         }
         next
+    }
+
+    /// Marks the current instance, also where code comes from `able`, and continues at `next`.
+    fn mark_after(&mut self, able: Block, next: Block) {
+        self.jump(able);
+        self.continue_at(able);
+        self.mark();
+        self.jump(next);
     }
 
     fn senders(

@@ -341,10 +341,19 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Returns whether the interpreter decides which of these actions are enabled, because their bodies matter.
+    /// Returns whether the bodies of these actions decide which of them are enabled, and the code marks those.
+    pub fn is_decided_by_bodies(&self, actions: &[ActionId]) -> bool {
+        let mut actions = actions.iter().map(|&id| &self.interp.program().actions[id]);
+        self.purpose.marks_enabled()
+            && !self.interp.program().has_dynamic_processes()
+            && actions.any(may_be_discarded)
+    }
+
+    /// Returns whether the interpreter decides which of these actions are enabled: their bodies matter, and the steps
+    /// continue after them.
     pub fn is_left(&self, actions: &[ActionId]) -> bool {
-        let actions = actions.iter().map(|&id| &self.interp.program().actions[id]);
-        self.purpose.marks_enabled() && actions.into_iter().any(may_be_discarded)
+        let mut all = actions.iter().map(|&id| &self.interp.program().actions[id]);
+        self.is_decided_by_bodies(actions) && all.any(|it| it.control.turn != TurnRule::Open)
     }
 
     /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body has the given size and
@@ -446,6 +455,13 @@ impl Emitter<'_, '_> {
         channel: Option<ChannelInstance>,
     ) {
         if self.purpose.marks_enabled() {
+            if self.is_decided_by_bodies(&[offer.id]) {
+                self.on_drop = Some(offer.next);
+                let (work, _) = self.work_frame(&[offer.id]);
+                self.exchange_for(offer.id, channel, &work);
+                self.complete(offer.id, &work);
+                self.on_drop = None;
+            }
             return self.jump(offer.failed);
         }
         if self.purpose.selects() && offer.asked {
@@ -488,18 +504,26 @@ impl Emitter<'_, '_> {
     /// Takes a possible action.
     fn take(&mut self, by: MoverInMode, id: ActionId, channel: Option<ChannelInstance>) {
         let chain = self.chain(by.mover, id);
-        let mut footprint = self.footprint(&self.names);
-        self.step_footprint(&mut footprint, &chain);
-        let work = self.copy(&footprint.words());
-        if let (Some(communication), Some(channel)) =
-            (&self.interp.program().actions[id].communication, channel)
-        {
-            // Values are evaluated in a separate frame.
-            let parent = self.evaluation_frame(&[&self.interp.program().actions[id]]);
-            self.exchange(communication, channel, &parent, &work);
-        }
+        let (work, sorted) = self.work_frame(&chain);
+        self.exchange_for(id, channel, &work);
         let chain = ActionChain { number: by.number, actions: &chain, first: id };
-        self.go_through(chain, &work, footprint.multisets_written());
+        self.go_through(chain, &work, sorted);
+    }
+
+    /// Returns a copy of the state for a chain of actions, and the multisets that they write.
+    fn work_frame(&mut self, chain: &[ActionId]) -> (WordFrame, Range<usize>) {
+        let mut footprint = self.footprint(&self.names);
+        self.step_footprint(&mut footprint, chain);
+        (self.copy(&footprint.words()), footprint.multisets_written())
+    }
+
+    /// Sends or receives as an action does on a channel. Values are evaluated in a separate frame.
+    fn exchange_for(&mut self, id: ActionId, channel: Option<ChannelInstance>, work: &WordFrame) {
+        let action = &self.interp.program().actions[id];
+        if let (Some(communication), Some(channel)) = (&action.communication, channel) {
+            let parent = self.evaluation_frame(&[action]);
+            self.exchange(communication, channel, &parent, work);
+        }
     }
 
     pub fn step_footprint(&mut self, footprint: &mut StepFootprint, chain: &[ActionId]) {
