@@ -138,7 +138,7 @@ pub(super) fn with_report(
         model: reduced.model(),
         reductions: reduced.summaries(&outcome.counters),
         unused: reduced.stack().unused_reductions(),
-        tried: reduced.stack().trial().tried.clone(),
+        trial: reduced.stack().trial().clone(),
         claim: about.claim,
         sources: model.sources(),
         conditions: model.conditions(),

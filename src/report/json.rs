@@ -66,7 +66,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "reductions": report.reductions.iter().map(|it| &it.name).collect::<Vec<_>>(),
         "reduced": report.reductions.iter().map(reduction_as_json).collect::<Vec<_>>(),
         "not_reduced": report.unused.iter().map(refusal_as_json).collect::<Vec<_>>(),
-        "tried": report.tried.iter().map(combination_as_json).collect::<Vec<_>>(),
+        "tried": report.trial.tried.iter().map(combination_as_json).collect::<Vec<_>>(),
         "shortened": report.shortened.map(shortening_as_json),
         "hunt": outcome.hunted.as_ref().map(hunt_as_json),
         "claim": report.claim,
@@ -76,6 +76,9 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "warnings": warnings,
         "dir": report.dir,
     });
+    if let Some(states) = report.trial.restarted_after {
+        object["restarted_after"] = json!(states);
+    }
     if let Some(generated) = report.generated() {
         object["states_generated"] = json!(generated);
     }

@@ -95,7 +95,7 @@ use crate::model::{
     CompilationStats, EndViolation, FaultKind, InterpretationReason, POSTCONDITION,
     PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal, ReductionSummary,
     RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription, StepOutcome,
-    SystemDescription, TriedCombination, Violation, is_reachability_kind, preserves_depth,
+    SystemDescription, TrialOutcome, Violation, is_reachability_kind, preserves_depth,
 };
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -145,8 +145,8 @@ pub struct Report<'a> {
     pub reductions: Vec<ReductionSummary>,
     /// The reductions that were requested or tried, and are not used.
     pub unused: Vec<ReductionRefusal>,
-    /// The combinations of reductions that a trial compared.
-    pub tried: Vec<TriedCombination>,
+    /// The decision of the trial of reductions.
+    pub trial: TrialOutcome,
     /// The never claim of the search.
     pub claim: Option<&'a str>,
     /// The source texts of the model.

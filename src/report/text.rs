@@ -143,7 +143,12 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
     for ReductionRefusal { name, reason: why, .. } in report.unused.iter().filter(|_| verbose) {
         out += &row("not reduced", &format!("by {name}: {}", print_refusal(why)));
     }
-    let tried = report.tried.iter().filter(|_| verbose);
+    if let Some(states) = report.trial.restarted_after {
+        let states = count(states, "state");
+        let why = "choosing transitions cost more than it saved";
+        out += &row("restarted", &format!("after {states}, since {why}"));
+    }
+    let tried = report.trial.tried.iter().filter(|_| verbose);
     out + &tried.map(|it| row("tried", &print_combination(it))).collect::<String>()
 }
 

@@ -66,6 +66,7 @@ mod reduction_request;
 mod reduction_trial;
 mod removal;
 mod replayed_run;
+mod restarted_search;
 mod run_limits;
 mod run_property;
 mod run_status;
@@ -73,6 +74,8 @@ mod saved_check;
 #[cfg(feature = "languages")]
 mod saved_reductions;
 mod searched_model;
+#[cfg(feature = "languages")]
+mod second_trial;
 mod session_log;
 mod shortest_counterexample;
 #[cfg(feature = "languages")]
@@ -163,6 +166,7 @@ pub use product_check::{ProductCheck, RunShortening};
 #[cfg(feature = "languages")]
 pub use reduction_trial::ReductionSettings;
 pub use replayed_run::{ReplayedRun, replay, verdict};
+pub use restarted_search::{RestartDecision, RestartedSearch};
 pub use run_limits::{DirectoryIdentity, RunLimits, SavedLimits, SearchOutputs};
 pub use run_property::{Fairness, RunProperty, SavedProperty};
 pub use run_status::{CheckpointPosition, RunStatus};
@@ -214,6 +218,7 @@ use check::PropertyStopPredicate;
 use directory::SessionSetup;
 use eventually_verdicts::EventuallyVerdicts;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::sync::Arc;
 use unreduced_model::UnreducedModel;
 
@@ -242,6 +247,8 @@ pub struct PreparedSearch<'m> {
     pub storage: StateStorage,
     /// The memory of the search.
     pub plan: MemoryPlan,
+    /// Decides whether the search is restarted with other reductions, if anything does.
+    pub restart: Option<Box<dyn RestartDecision<'m> + 'm>>,
 }
 
 /// One session of a search.
@@ -261,6 +268,9 @@ pub struct Session<'m> {
     promised: Vec<EventuallyCheck<'m>>,
     /// The bytes for the search of violating runs in memory.
     probe_bytes: u64,
+    restart: Option<Box<dyn RestartDecision<'m> + 'm>>,
+    /// The job of the search, if it can be restarted.
+    job: Option<SearchJob>,
 }
 
 /// A search for a shorter counterexample, in the levels above the one that was found, without postponing transitions.
@@ -279,12 +289,14 @@ struct SessionResult<'m> {
     disk: DiskFigures,
     parts: Vec<StorePart>,
     rebuilt: Option<RebuildStats>,
+    /// The search that replaces this one, if it was abandoned.
+    replacement: Option<RestartedSearch<'m>>,
 }
 
 impl<'m> Session<'m> {
     /// Creates a session of a search in a directory.
     pub fn new(prepared: PreparedSearch<'m>, directory: SearchDirectory) -> Session<'m> {
-        let PreparedSearch { searched, about, limits, storage, plan } = prepared;
+        let PreparedSearch { searched, about, limits, storage, plan, restart } = prepared;
         Session {
             searched,
             about,
@@ -298,7 +310,14 @@ impl<'m> Session<'m> {
             shorter: None,
             promised: Vec::new(),
             probe_bytes: 0,
+            restart,
+            job: None,
         }
+    }
+
+    /// Sets the job of the directory. Only then the search may be restarted with other reductions.
+    pub(super) fn with_job(self, job: SearchJob) -> Self {
+        Session { job: Some(job), ..self }
     }
 
     /// Adds stop conditions: the maximum number of expanded levels, and `is_enough`, which is given the names of the
@@ -351,6 +370,11 @@ impl<'m> Session<'m> {
             failed
         })?;
         self.promised = std::mem::take(&mut came_to.promised);
+        if let Some(RestartedSearch { searched, job }) = came_to.replacement {
+            self.directory.restart(&job)?;
+            (self.searched, self.job, self.restart) = (searched, Some(job), None);
+            return self.run(None, control);
+        }
         if !self.is_whole(&came_to.outcome) {
             self.about.scope.leave_out_eventually();
         }
@@ -365,6 +389,7 @@ impl<'m> Session<'m> {
     ) -> spill::Result<SessionResult<'m>> {
         let disk = self.directory.disk.clone();
         let (model, limits) = (self.searched.model(), self.limits.clone());
+        let replacement = RefCell::new(None);
         let resources = SearchResources { disk, plan: self.plan, control };
         let mut search = match saved {
             None => {
@@ -385,11 +410,20 @@ impl<'m> Session<'m> {
                 is_enough(&found.map(|number| properties[number].name.as_str()).collect())
             });
         }
+        if let (Some(restart), Some(job)) = (&self.restart, &self.job) {
+            search = search.with_midway_question(restart.after(), |states| {
+                let replaced = restart.decide(states, &self.searched, job);
+                replacement.replace(replaced);
+                replacement.borrow().is_some()
+            });
+        }
         let outcome = search.run()?;
         let (seconds, disk) = (search.seconds(), search.disk_figures());
         let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
         let (promised, judged) = (Vec::new(), Ok(()));
-        Ok(SessionResult { outcome, promised, judged, seconds, disk, parts, rebuilt })
+        drop(search);
+        let replacement = replacement.into_inner();
+        Ok(SessionResult { outcome, promised, judged, seconds, disk, parts, rebuilt, replacement })
     }
 
     /// Searches for a shorter counterexample, if there may be one: in the levels above the first, without postponing
@@ -415,7 +449,7 @@ impl<'m> Session<'m> {
             false => (SearchDirectory::create(Some(&path), &job, left)?, None),
         };
         let (limits, storage, plan) = (self.limits.clone(), self.storage.clone(), self.plan);
-        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        let prepared = PreparedSearch { searched, about, limits, storage, plan, restart: None };
         let mut session = Session::new(prepared, directory);
         session.levels_max = Some(below);
         session.run(saved, control)?;
@@ -574,7 +608,7 @@ impl<'m> Session<'m> {
             model: searched.model(),
             reductions: searched.summaries(&outcome.counters),
             unused: searched.unused_reductions(),
-            tried: searched.tried_combinations(),
+            trial: searched.trial(),
             claim: about.claim,
             sources: &about.sources,
             conditions: about.conditions,

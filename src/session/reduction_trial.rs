@@ -16,6 +16,7 @@ use crate::reduce::dead::DeadVariableElimination;
 use crate::reduce::partial_order::{
     CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
 };
+use crate::reduce::rewrite_pass::StateTest;
 use crate::reduce::symmetry::Symmetry;
 use crate::reduce::{
     NotApplied, ParameterValues, Reduction, ReductionConfig, ReductionKind, ReductionPlan,
@@ -56,11 +57,20 @@ pub struct ReductionSettings<'s> {
 pub(super) struct ReductionTrial<'m, 's> {
     model: &'m TextModel,
     settings: ReductionSettings<'s>,
+    /// The search whose states are the sample. `None`: the sample is of initial states and of deeper ones.
+    of_search: Option<SearchedStates>,
+}
+
+/// States of a search, from which a trial begins.
+struct SearchedStates {
+    starts: Vec<u8>,
+    /// The combination that is compared with none.
+    reductions: Vec<String>,
 }
 
 impl<'m, 's> ReductionTrial<'m, 's> {
     pub fn new(model: &'m TextModel, settings: ReductionSettings<'s>) -> Self {
-        ReductionTrial { model, settings }
+        ReductionTrial { model, settings, of_search: None }
     }
 
     /// Chooses the best combination of a plan and reductions that need a trial. `stack` has the reductions of the
@@ -73,11 +83,15 @@ impl<'m, 's> ReductionTrial<'m, 's> {
     ) -> ChosenReductions<'m> {
         let whole = ReductionCombination::new(Vec::new(), runs, stack, plan);
         let possible = self.check_possible(&whole);
-        let first = match possible.and_then(|()| self.first_levels(&*whole.model)) {
-            Ok(first) => first,
-            Err(reason) => return ChosenReductions::untried(whole, reason),
-        };
-        let mut field = self.field(TrialForm::new(whole, first));
+        match possible.and_then(|()| self.first_levels(&*whole.model)) {
+            Ok(first) => self.compare(TrialForm::new(whole, first)).into_chosen(),
+            Err(reason) => ChosenReductions::untried(whole, reason),
+        }
+    }
+
+    /// Compares all combinations with a form without them. Samples that do not decide are doubled.
+    fn compare(&self, base: TrialForm<'m>) -> TrialField<'m> {
+        let mut field = self.field(base);
         let (mut size, mut work) = (PilotSize::FIRST, 0.0);
         while let Some(larger) = size.doubled() {
             let close = close_to_best(&field.sizes, field.whole_counters());
@@ -88,7 +102,34 @@ impl<'m, 's> ReductionTrial<'m, 's> {
             size = larger;
             self.repeat(&mut field, &close, size);
         }
-        field.into_chosen()
+        field
+    }
+
+    /// Compares the reductions that a search uses in addition to those of `whole` with none that choose transitions, on
+    /// states of the search. Returns the best form of the program without such reductions if it costs much less.
+    pub fn choose_instead_of(
+        self,
+        reductions: &[String],
+        states: &[u8],
+        whole: ReductionCombination<'m>,
+    ) -> Option<ChosenReductions<'m>> {
+        self.check_possible(&whole).ok()?;
+        let starts = self.stable_states(&whole, states);
+        let of_search = Some(SearchedStates { starts, reductions: reductions.to_vec() });
+        let trial = ReductionTrial { of_search, ..self };
+        let sample = trial.samples(PilotSize::FIRST, &*whole.model).ok()?.into_iter().next();
+        let sample = sample.filter(|it| !it.are_few() && !it.is_all)?;
+        trial.compare(TrialForm::new(whole, sample)).into_form_better_than(reductions)
+    }
+
+    /// Returns those of some states that the program with merged transitions has, too.
+    fn stable_states(&self, whole: &ReductionCombination<'m>, states: &[u8]) -> Vec<u8> {
+        let stable = |merging: ReductionPlan| {
+            let is_stable = self.stable_state_test(&merging)?;
+            let states = states.chunks_exact(whole.model.width());
+            Some(states.filter(|state| is_stable(state)).flatten().copied().collect())
+        };
+        self.merging_plan(whole).and_then(stable).unwrap_or_else(|| states.to_vec())
     }
 
     /// Returns why nothing is tried.
@@ -122,10 +163,14 @@ impl<'m, 's> ReductionTrial<'m, 's> {
     }
 
     /// Returns a sample of this size from the initial states of a model, and one from deeper states, if there are enough
-    /// of these.
+    /// of these; or one from the given states.
     fn samples(&self, size: PilotSize, model: &dyn StateSpace) -> spill::Result<Vec<PilotLevels>> {
         let ReductionSettings { limits, control, .. } = self.settings;
         let SearchLimits { checks, .. } = limits;
+        if let Some(SearchedStates { starts, .. }) = &self.of_search {
+            let start = PilotStart::Given(starts);
+            return Ok(vec![PilotLevels::within(start, size, model, checks, control)?]);
+        }
         let first = PilotLevels::within(PilotStart::Initial, size, model, checks, control)?;
         Ok(first.with_deep(model, checks, control))
     }
@@ -148,6 +193,9 @@ impl<'m, 's> ReductionTrial<'m, 's> {
                 }
                 Err(reason) => field.without_order = Some(reason),
             }
+        }
+        if let Some(SearchedStates { reductions, .. }) = &self.of_search {
+            contenders.retain(|it| it.members.iter().any(|it| &it.names == reductions));
         }
         field.sizes = field.forms.iter().map(TrialForm::predicted).collect();
         for contender in contenders {
@@ -266,6 +314,9 @@ impl<'m, 's> ReductionTrial<'m, 's> {
 
     /// Adds a sample of deeper states to a form with its first levels, if there are enough of these.
     fn add_deep_sample(&self, form: &mut TrialForm<'m>) {
+        if self.of_search.is_some() {
+            return;
+        }
         let ReductionSettings { limits, control, .. } = self.settings;
         let model = &*form.whole.model;
         let first = std::mem::take(&mut form.samples).into_iter().next();
@@ -309,15 +360,18 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         samples.iter().enumerate().map_while(size).collect()
     }
 
-    /// Returns for each sample of the program without merged transitions the share of states that merging leaves:
-    /// those in which no merged transition is incomplete.
+    /// Returns for each sample of the program without merged transitions the share of states that merging leaves.
     fn stable_shares(&self, base: &TrialForm<'m>, merging: &ReductionPlan) -> Option<Vec<f64>> {
+        let is_stable = self.stable_state_test(merging)?;
+        Some(base.samples.iter().map(|sample| sample.share(&*is_stable)).collect())
+    }
+
+    /// Returns the test whether merging leaves a state: no merged transition is incomplete in it.
+    fn stable_state_test(&self, merging: &ReductionPlan) -> Option<StateTest<'m>> {
         let budget = self.settings.budget;
         let merged = self.model.rewritten(merging, budget)?.pass_of("merge")?.merged_steps()?;
-        let form = self.model.form(merging, budget);
-        let interp = form.interp();
-        let is_stable = merged.stable_state_test(interp.program(), interp.layout());
-        Some(base.samples.iter().map(|sample| sample.share(&*is_stable)).collect())
+        let interp = self.model.form(merging, budget).interp();
+        Some(merged.stable_state_test(interp.program(), interp.layout()))
     }
 
     /// Returns partial order with each proviso for a form of the program. The error says why none is applicable.

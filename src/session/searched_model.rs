@@ -2,12 +2,9 @@
 
 #[cfg(feature = "languages")]
 use crate::exec::{Executor, Interp};
-#[cfg(feature = "languages")]
-use crate::model::TrialOutcome;
 use crate::model::{
     CompilationStats, Counters, InterpretationReason, PreservedProperties, PropertyClass,
-    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, TriedCombination,
-    preserves_depth,
+    ReductionRefusal, ReductionSummary, StateCondition, StateSpace, TrialOutcome, preserves_depth,
 };
 #[cfg(feature = "languages")]
 use crate::reduce::{ReductionPlan, ReductionStack};
@@ -113,16 +110,16 @@ impl<'m> SearchedModel<'m> {
         Vec::new()
     }
 
-    /// Returns the combinations of reductions that a trial compared.
+    /// Returns the decision of the trial of reductions.
     #[cfg(feature = "languages")]
-    pub(super) fn tried_combinations(&self) -> Vec<TriedCombination> {
-        self.reductions.stack.trial().tried.clone()
+    pub(super) fn trial(&self) -> TrialOutcome {
+        self.reductions.stack.trial().clone()
     }
 
     /// Returns nothing: without languages there are no reductions.
     #[cfg(not(feature = "languages"))]
-    pub(super) fn tried_combinations(&self) -> Vec<TriedCombination> {
-        Vec::new()
+    pub(super) fn trial(&self) -> TrialOutcome {
+        TrialOutcome::default()
     }
 }
 

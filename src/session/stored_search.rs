@@ -80,7 +80,8 @@ impl<'m> StoredSearch<'m> {
         limits: &SavedLimits,
     ) -> Result<ReadySession<'m>, Error> {
         directory.save_changed_limits(&limits.with_disk_limit(directory.disk.limit()))?;
-        let StoredSearch { prepared, unreduced, .. } = self;
-        Ok(ReadySession { session: Session::new(prepared, directory), saved, unreduced })
+        let StoredSearch { prepared, unreduced, job } = self;
+        let session = Session::new(prepared, directory).with_job(job);
+        Ok(ReadySession { session, saved, unreduced })
     }
 }

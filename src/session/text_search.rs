@@ -5,7 +5,9 @@
 
 use super::memory_budget::SearchBudget;
 use super::reduction_trial::ReductionSettings;
+use super::restarted_search::RestartDecision;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
+use super::second_trial::SecondTrial;
 use super::{
     CheckConfig, Error, ExecutableProgram, PreparedSearch, SearchJob, ShortenedSearch,
     StoredSearch, TextModel, check_room, reject_empty_scope,
@@ -180,7 +182,13 @@ impl<'m> ReducedSearch<'m, '_> {
         let job = SearchJob::new(config, model, &searched, &storage);
         let shortened = ShortenedSearch { wished: searched.wished(), config, storage: &storage };
         let unreduced = shortest.map(|runs| model.unreduced(runs, shortened, &analysis));
-        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        // A search for a shortest counterexample is prepared with these reductions.
+        let restart = match unreduced {
+            None => SecondTrial::of(model, config, &storage, budget, &searched),
+            Some(_) => None,
+        };
+        let restart = restart.map(|it| Box::new(it) as Box<dyn RestartDecision<'m> + 'm>);
+        let prepared = PreparedSearch { searched, about, limits, storage, plan, restart };
         Ok(StoredSearch { prepared, job, unreduced })
     }
 }

@@ -17,6 +17,9 @@ const COST_MAX_WITH_DEPTH: f64 = 0.95;
 /// The factor between the costs of two combinations up to which larger samples must decide.
 const CLOSE: f64 = 1.5;
 
+/// The factor between the costs of two combinations from which a search is restarted.
+const CLEAR: f64 = 1.5;
+
 /// A size relative to the search without reductions that need a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RelativeSize {
@@ -112,6 +115,15 @@ pub(super) fn best(all: &[PredictedSize], whole: WalkCounters) -> usize {
     let candidates = all.iter().enumerate().skip(1).filter(|(_, it)| it.is_good(whole));
     let least = candidates.min_by(|one, other| cost(one.1).total_cmp(&cost(other.1)));
     least.map_or(0, |it| it.0)
+}
+
+/// Returns whether a prediction costs so much less than another one that a search with the other one is restarted.
+pub(super) fn is_clearly_better(
+    one: &PredictedSize,
+    other: &PredictedSize,
+    whole: WalkCounters,
+) -> bool {
+    other.cost(whole) >= CLEAR * one.cost(whole)
 }
 
 /// Returns the positions of the predictions that larger samples must compare. If there is one, the decision is clear.

@@ -2,7 +2,7 @@
 
 use super::ExecutableProgram;
 use super::trial_contender::{ContenderKind, ReductionCombination, TrialContender, TrialForm};
-use super::trial_decision::{PredictedSize, RelativeSize, best};
+use super::trial_decision::{PredictedSize, RelativeSize, best, is_clearly_better};
 use crate::model::{TrialOutcome, TriedCombination};
 use crate::reduce::partial_order::PartialOrderMethod;
 use crate::reduce::{NotApplied, ReductionKind, ReductionPlan, ReductionStack};
@@ -107,10 +107,24 @@ impl<'m> TrialField<'m> {
         2.0 * samples as f64 * whole.work() * (1.0 + share)
     }
 
+    /// Returns the best form of the program without reductions that choose transitions, if it costs much less than a
+    /// combination with some. A combination that is not in the field chooses nothing in these states.
+    pub fn into_form_better_than(self, reductions: &[String]) -> Option<ChosenReductions<'m>> {
+        let whole = self.whole_counters();
+        let best = best(&self.sizes[..self.forms.len()], whole);
+        let other = self.combinations().position(|it| it.names == reductions);
+        let is_better = |at: usize| is_clearly_better(&self.sizes[best], &self.sizes[at], whole);
+        other.is_none_or(is_better).then(|| self.into_chosen_at(best))
+    }
+
     /// Chooses the best combination.
     pub fn into_chosen(self) -> ChosenReductions<'m> {
+        let chosen = best(&self.sizes, self.whole_counters());
+        self.into_chosen_at(chosen)
+    }
+
+    fn into_chosen_at(self, chosen: usize) -> ChosenReductions<'m> {
         let whole = self.whole_counters();
-        let chosen = best(&self.sizes, whole);
         let tried = self.combinations().zip(&self.sizes).enumerate().map(|(at, (it, size))| {
             let predicted = size.predicted(whole);
             TriedCombination {
@@ -125,7 +139,7 @@ impl<'m> TrialField<'m> {
         let tried: Vec<TriedCombination> = tried.collect();
         let left_off = self.reason_without_order(chosen);
         let left_off = left_off.map(|reason| PartialOrderMethod::DEFAULT.refusal(reason));
-        let trial = TrialOutcome { left_off, tried };
+        let trial = TrialOutcome { left_off, tried, restarted_after: None };
         let forms = self.forms.into_iter().map(|it| it.whole);
         let members = self.contenders.into_iter().flat_map(|it| it.members);
         let mut all = forms.chain(members);

@@ -47,7 +47,7 @@ impl<'m> UnreducedModel<'m> {
         let budget = SearchBudget::of(&config.limits, goes_on);
         let plan = budget.plan_without_text(storage.stored_width(searched.model()))?;
         check_room(&storage, &plan, searched.model().width())?;
-        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        let prepared = PreparedSearch { searched, about, limits, storage, plan, restart: None };
         Ok(StoredSearch { prepared, job, unreduced: None })
     }
 }

@@ -414,6 +414,46 @@ fn the_choice_depends_neither_on_threads_nor_on_an_interruption() {
     }
 }
 
+/// Two processes that count in cycles. The samples promise a saving that the search does not confirm.
+fn cyclic_counters() -> TextModel {
+    let count = |it: &str| format!("do :: {it} = ({it} + 1) % 350 od");
+    let [x, y] = ["x", "y"].map(count);
+    let watch = "active proctype Watch() { assert(x + y < 800) }";
+    let text =
+        format!("short x, y; {watch} active proctype P() {{ {x} }} active proctype Q() {{ {y} }}");
+    model("promela", &text)
+}
+
+#[test]
+fn a_search_is_restarted_if_choosing_transitions_does_not_pay() {
+    let model = cyclic_counters();
+    let chosen = automatic_choice(&model, ExecutionMode::Jit, &StateStorage::default());
+    assert_eq!(chosen, Ok("partial order conditional".into()));
+    let check = |threads| {
+        let check = Check::of_text(&model).threads(threads).memory(memory_beside_tests(512));
+        check.reduce(auto_without_rewritings())
+    };
+    let full = check(1).reduce(ReductionConfig::none()).run().unwrap();
+    let is_restarted =
+        |report: &str| report.contains("\n  restarted  after 100,000 states, since choosing");
+    let folder = tempfile::tempdir().unwrap();
+    for threads in [1, 2] {
+        let whole = check(threads).run().unwrap();
+        assert_eq!(whole.outcome(), full.outcome(), "{whole:#}");
+        assert!(is_restarted(&format!("{whole:#}")), "{whole:#}");
+        // Before the restart, and after it.
+        for states in [50_000, 150_000] {
+            let dir = folder.path().join(format!("{threads}-{states}"));
+            let stopped = check(threads).dir(&dir).max_states(states).run().unwrap();
+            assert_eq!(is_restarted(&format!("{stopped:#}")), states > 100_000, "{stopped:#}");
+            drop(stopped);
+            let resumed = check(3 - threads).dir(&dir).run().unwrap();
+            assert_eq!(resumed.outcome(), full.outcome(), "{resumed:#}");
+            assert!(is_restarted(&format!("{resumed:#}")), "{resumed:#}");
+        }
+    }
+}
+
 /// Processes with local computations between accesses to a shared variable, and the processes `counts`.
 fn computing_processes(counts: &str) -> TextModel {
     let process = |name: &str| {

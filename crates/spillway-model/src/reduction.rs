@@ -39,11 +39,14 @@ pub struct TrialOutcome {
     /// The combinations that were compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<TriedCombination>,
+    /// The number of states after which the search was restarted with this decision, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarted_after: Option<u64>,
 }
 
 impl From<Option<ReductionRefusal>> for TrialOutcome {
     fn from(left_off: Option<ReductionRefusal>) -> TrialOutcome {
-        TrialOutcome { left_off, tried: Vec::new() }
+        TrialOutcome { left_off, ..TrialOutcome::default() }
     }
 }
 

@@ -17,6 +17,7 @@
 mod checkpointing;
 mod growth;
 mod level_hunt;
+mod midway;
 mod reexpansion;
 
 use super::checkpoint::{DiskFigures, SavedHunts};
@@ -35,6 +36,7 @@ use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdic
 use checkpointing::{CheckpointClock, sweep};
 use growth::EncodingJournal;
 pub use growth::GrowthError;
+use midway::MidwayQuestion;
 use reexpansion::PostponedWork;
 use spill::{
     Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, LevelLog, MeteredDisk, Result,
@@ -74,6 +76,8 @@ pub struct ExternalSearch<'a> {
     journal: EncodingJournal,
     /// The hunts between levels.
     hunts: SavedHunts,
+    /// The question whether to abandon the search, until it is asked.
+    midway: Option<MidwayQuestion<'a>>,
     verdict: SearchVerdict,
     /// The number of states of all levels.
     states: u64,
@@ -212,6 +216,7 @@ impl<'a> ExternalSearch<'a> {
             postponed: PostponedWork::default(),
             journal: EncodingJournal::default(),
             hunts: SavedHunts::default(),
+            midway: None,
             verdict: SearchVerdict::Incomplete,
             states: 0,
             stale: Vec::new(),
@@ -264,6 +269,8 @@ impl<'a> ExternalSearch<'a> {
             match self.level()? {
                 LevelOutcome::Stopped => break,
                 LevelOutcome::Finished => self.finish(),
+                // After an interruption, the search asks again from its last checkpoint.
+                LevelOutcome::Settled if self.is_abandoned()? => return Ok(self.outcome()),
                 LevelOutcome::Settled if self.reached_max_states() => break,
                 LevelOutcome::Settled if self.hunt_if_due()? => self.finish(),
                 LevelOutcome::Settled => self.checkpoint_if_due()?,

@@ -18,6 +18,7 @@ pub mod files;
 pub mod hunt;
 pub mod key_order;
 pub mod lasso;
+mod level_states;
 pub mod liveness;
 pub mod memory_plan;
 mod obligation_join;

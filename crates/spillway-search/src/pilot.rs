@@ -53,11 +53,13 @@ impl PilotSize {
 
 /// The states in which a pilot search starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PilotStart {
+pub enum PilotStart<'s> {
     /// The initial states.
     Initial,
     /// States of all depths.
     Deep,
+    /// These states, one after another.
+    Given(&'s [u8]),
 }
 
 /// The factor between the shares of two levels from which the share counts as rising: the transitions postponed at the
@@ -127,7 +129,7 @@ impl PilotLevels {
 
     /// Explores levels within some limits.
     pub fn within(
-        start: PilotStart,
+        start: PilotStart<'_>,
         size: PilotSize,
         model: &dyn StateSpace,
         checks: &CheckSelection,
@@ -136,6 +138,7 @@ impl PilotLevels {
         let starts = match start {
             PilotStart::Initial => None,
             PilotStart::Deep => Some(deep_states(model, control)?),
+            PilotStart::Given(states) => Some(states.to_vec()),
         };
         let width = model.width();
         let wanted = size.states.min(size.bytes / width).max(1);

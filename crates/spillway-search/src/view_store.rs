@@ -15,11 +15,12 @@
 //!
 //! A state to be expanded follows its number, as in ComBack.
 
+use super::level_states::LevelStates;
 use super::tagged_runs::TaggedRuns;
 use spill::values::ValueOperator;
 use spill::{
-    BlockDecoder, Codec, Disk, Error, FileName, FileSegment, Frontier, KeyMerge, Result,
-    SegmentWriter, ValueSpec, drain,
+    Codec, Disk, Error, FileName, FileSegment, Frontier, KeyMerge, Result, SegmentWriter,
+    ValueSpec, drain,
 };
 use spillway_model::{
     BACK_EDGE_BYTES, BackEdge, BackEdgeOverflow, Capabilities, StateSpace, SuccessorSink,
@@ -32,9 +33,6 @@ pub(super) const FIRST: &str = "first";
 
 /// The maximum size in bytes of a level that is sorted and kept in memory.
 const SMALL_LEVEL_BYTES: usize = 256 << 10;
-
-/// States that are read at a time.
-const BATCH_STATES: usize = 2048;
 
 /// The value with the least back-edge.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +136,10 @@ impl ViewedLevel<'_> {
             <= SMALL_LEVEL_BYTES
     }
 
+    fn level_states(&self) -> LevelStates<'_> {
+        LevelStates { frontier: self.states, codec: self.codec, width: self.width }
+    }
+
     /// Sorts the level by back-edges and numbers its states. Returns nothing if `stop` returns true.
     pub(super) fn queue(
         &self,
@@ -146,7 +148,7 @@ impl ViewedLevel<'_> {
     ) -> Result<Option<QueuedLevel>> {
         let limit = self.limit.max(SMALL_LEVEL_BYTES + 1);
         let mut runs = TaggedRuns::new(self.width, limit, FileName::Fresh { level: self.number });
-        let is_complete = self.visit(&mut |batch| {
+        let is_complete = self.level_states().visit(&mut |batch| {
             for pair in batch.chunks_exact(self.width) {
                 let (state, edge) = pair.split_at(self.width - BACK_EDGE_BYTES);
                 runs.push(edge, state, disk)?;
@@ -159,41 +161,6 @@ impl ViewedLevel<'_> {
         };
         runs.discard(disk)?;
         Ok(queued)
-    }
-
-    /// Passes the level to `take` in pieces, as long as it returns true. Returns whether it was the whole level.
-    fn visit(&self, take: &mut dyn FnMut(&[u8]) -> Result<bool>) -> Result<bool> {
-        let mut whole = Vec::new();
-        match self.states {
-            Frontier::Raw(keys) => {
-                for keys in keys.chunks(BATCH_STATES * self.codec.key_width(self.width)) {
-                    let states = match self.codec.projection() {
-                        None => keys,
-                        Some(projection) => {
-                            whole.clear();
-                            projection.unproject(keys, &mut whole);
-                            &whole
-                        }
-                    };
-                    if !take(states)? {
-                        return Ok(false);
-                    }
-                }
-            }
-            Frontier::Encoded(segments) => {
-                let mut decoder = BlockDecoder::new(self.width);
-                for segment in segments.iter().map(spill::Segment::unprojected) {
-                    for block in 0..segment.blocks() {
-                        segment.decode(block, &mut decoder, &mut whole)?;
-                        segment.release(block..block + 1);
-                        if !take(&whole)? {
-                            return Ok(false);
-                        }
-                    }
-                }
-            }
-        }
-        Ok(true)
     }
 
     /// Replaces the back-edges of sorted states by their positions.
@@ -256,7 +223,7 @@ mod tests {
     fn numbers(level: &Frontier, width: usize) -> Vec<(u64, u64)> {
         let mut states = Vec::new();
         let all = ViewedLevel { number: 0, width, states: level, codec: &Codec::Gaps, limit: 0 };
-        let visited = all.visit(&mut |batch| {
+        let visited = all.level_states().visit(&mut |batch| {
             states.extend_from_slice(batch);
             Ok(true)
         });
