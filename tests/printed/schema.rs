@@ -382,6 +382,12 @@ const WIDE: &str = "byte x; byte y;
         a -> a { guard y < 150; effect y = y + 1; }, a -> a { guard y == 150; effect y = 0; }; }
     system async;";
 
+/// A model whose search is restarted.
+const CYCLES: &str = "short x, y;
+    active proctype Watch() { assert(x + y < 800) }
+    active proctype P() { do :: x = (x + 1) % 350 od }
+    active proctype Q() { do :: y = (y + 1) % 350 od }";
+
 /// Prints searches of a Rust type.
 fn print_rust_types(checker: &mut SchemaChecker, folder: &Folder) {
     let search = |to, dir: &str, most| {
@@ -451,6 +457,9 @@ fn json_output_conforms_to_the_schema_and_covers_it() {
     folder.write("wide.dve", WIDE);
     let result = checker.assert_prints("check", (&folder, &["check", "wide.dve"]), 0);
     assert_eq!(result["tried"][0]["reductions"], json!([]));
+    folder.write("cycles.pml", CYCLES);
+    let result = checker.assert_prints("check", (&folder, &["check", "cycles.pml"]), 0);
+    assert_eq!(result["restarted_after"], json!(100_000));
     let stopped = ["check", "count.dve", "--max-states", "100"];
     checker.assert_prints("check", (&folder, &stopped), 3);
     checker.assert_prints("searches", (&folder, &["status", "--all"]), 0);

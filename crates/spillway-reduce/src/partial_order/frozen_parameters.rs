@@ -93,6 +93,15 @@ impl FrozenSlot {
     }
 }
 
+/// Returns whether processes start others of their kind, and partial order distinguishes those that exist from those that
+/// start later.
+pub fn follows_live_processes(program: &Program, layout: &Layout) -> bool {
+    FrozenParameters::new(program, layout, true).is_some_and(|it| {
+        let starts_own_kind = |(kind, starts): (usize, &u64)| starts >> kind & 1 != 0;
+        it.linking.is_some() && it.starts.iter().enumerate().any(starts_own_kind)
+    })
+}
+
 impl FrozenParameters {
     /// Creates the analysis of a program; `None` if it has only one configuration. With `lists_live`, configurations
     /// list the live processes if that is useful.

@@ -58,6 +58,7 @@ mod visibility;
 mod visibility_tests;
 
 pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
+pub use frozen_parameters::follows_live_processes;
 
 use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
