@@ -76,16 +76,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "warnings": warnings,
         "dir": report.dir,
     });
-    if let Some(states) = report.trial.restarted_after {
-        object["restarted_after"] = json!(states);
-    }
-    if let Some(generated) = report.generated() {
-        object["states_generated"] = json!(generated);
-    }
-    let constraints: Vec<&str> = report.constraints().map(|it| it.text).collect();
-    if !constraints.is_empty() {
-        object["constraints"] = json!(constraints);
-    }
+    object.as_object_mut().into_iter().for_each(|it| it.extend(optional_members(report)));
     for (counter, value) in outcome.counters.labelled() {
         if let Some(member) = counter.json_member {
             object[member] = json!(value);
@@ -95,6 +86,22 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         object[key] = value;
     }
     object
+}
+
+/// Returns the members that only some results have.
+fn optional_members(report: &Report) -> Map<String, Value> {
+    let mut members = Map::new();
+    if let Some(states) = report.trial.restarted_after {
+        members.insert("restarted_after".into(), json!(states));
+    }
+    if let Some(generated) = report.generated() {
+        members.insert("states_generated".into(), json!(generated));
+    }
+    let constraints: Vec<&str> = report.constraints().map(|it| it.text).collect();
+    if !constraints.is_empty() {
+        members.insert("constraints".into(), json!(constraints));
+    }
+    members
 }
 
 /// Writes the result of a search, with its counterexample as the member of that name, or null.

@@ -172,7 +172,6 @@ impl Interp {
         let from = ActionsByLocation::leaving(&program);
         let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
         let free = free.map(|(id, _)| id).collect();
-        let channels = channels::ChannelOrder::new(&program);
         let has_slots = program.has_dynamic_processes();
         let has_committed = !has_slots && has_committed_location(&program);
         let judged = state_properties_of(&program);
@@ -197,15 +196,14 @@ impl Interp {
         let has_timeout = program.actions.values().any(Action::reads_timeout)
             || provided.into_iter().any(Expr::reads_timeout);
         let codes = layout.codes();
-        let plans = bindings::ActionBindingPlan::all(&program);
         Ok(Interp {
+            plans: bindings::ActionBindingPlan::all(&program),
+            channels: channels::ChannelOrder::new(&program),
             program,
             layout,
             codes,
-            plans,
             from,
             free,
-            channels,
             has_committed,
             has_priorities,
             multisets,
