@@ -200,11 +200,12 @@ impl PilotLevels {
         spread_sample(self.late_states(), self.width, most)
     }
 
-    /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
+    /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states. If none
+    /// does, the share is that of one state: a share of 0 would outweigh all other samples.
     pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
         let states = self.late_states().chunks_exact(self.width);
         let all = states.len().max(1) as f64;
-        states.filter(|state| is_such(state)).count() as f64 / all
+        states.filter(|state| is_such(state)).count().max(1) as f64 / all
     }
 
     /// Returns whether `reduced` postpones transitions of several states among the first ones and a sample of all.
@@ -328,8 +329,10 @@ impl PilotLevels {
             half.map_or([WalkCounters::default(); 2], |half| [walked[half], self.ends[half]]);
         let [late, all] = [begin, Default::default()]
             .map(|[left, of]| [walked[last].since(left), self.ends[last].since(of)]);
-        let share = |[left, of]: [WalkCounters; 2]| left.states as f64 / of.states.max(1) as f64;
-        let work = late[0].work() / late[1].work().max(1.0);
+        // A share of 0 would outweigh all other samples.
+        let share =
+            |[left, of]: [WalkCounters; 2]| left.states.max(1) as f64 / of.states.max(1) as f64;
+        let work = late[0].work().max(1.0) / late[1].work().max(1.0);
         let level =
             |at: usize| [walked[at].since(walked[at - 1]), self.ends[at].since(self.ends[at - 1])];
         let rises = last > 1 && share(level(last)) > RISING * share(level(last - 1));
