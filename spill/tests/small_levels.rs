@@ -1,5 +1,5 @@
-//! A store of small levels equals one whose levels are all settled as large ones. The tests cover both sides of each border:
-//! the size of a level, the size of its predecessor, and the size of the table of small levels.
+//! A store of small levels equals one whose levels are all settled as large ones. Three sizes have a limit: that of a
+//! level, that of its predecessor, and that of the table of small levels. The tests cover both sides of each limit.
 
 mod common;
 
@@ -92,7 +92,7 @@ fn log(store: &mut Store, disk: &FaultDisk) -> Vec<Vec<u8>> {
     shards.iter().map(|it| disk.map(&it.file.to_string(), 0..it.length).unwrap().to_vec()).collect()
 }
 
-/// The sizes of levels around the borders.
+/// The sizes of levels around the limits.
 fn sizes() -> impl Strategy<Value = Vec<usize>> {
     let size = prop_oneof![
         8 => 1usize..4,

@@ -76,32 +76,26 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "warnings": warnings,
         "dir": report.dir,
     });
-    object.as_object_mut().into_iter().for_each(|it| it.extend(optional_members(report)));
     for (counter, value) in outcome.counters.labelled() {
         if let Some(member) = counter.json_member {
             object[member] = json!(value);
         }
     }
-    for (key, value) in scope(report.scope) {
+    for (key, value) in scope(report.scope).into_iter().chain(optional_members(report)) {
         object[key] = value;
     }
     object
 }
 
 /// Returns the members that only some results have.
-fn optional_members(report: &Report) -> Map<String, Value> {
-    let mut members = Map::new();
-    if let Some(states) = report.trial.restarted_after {
-        members.insert("restarted_after".into(), json!(states));
-    }
-    if let Some(generated) = report.generated() {
-        members.insert("states_generated".into(), json!(generated));
-    }
+fn optional_members(report: &Report) -> impl Iterator<Item = (&'static str, Value)> {
     let constraints: Vec<&str> = report.constraints().map(|it| it.text).collect();
-    if !constraints.is_empty() {
-        members.insert("constraints".into(), json!(constraints));
-    }
-    members
+    let members = [
+        ("restarted_after", report.trial.restarted_after.map(|it| json!(it))),
+        ("states_generated", report.generated().map(|it| json!(it))),
+        ("constraints", (!constraints.is_empty()).then(|| json!(constraints))),
+    ];
+    members.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 /// Writes the result of a search, with its counterexample as the member of that name, or null.

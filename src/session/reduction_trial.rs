@@ -162,11 +162,11 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         }
     }
 
-    /// Returns a sample of this size from the initial states of a model, and one from deeper states, if there are enough
-    /// of these; or one from the given states.
+    /// Returns samples of a model of this size: one from the initial states, and one from deeper states if there are
+    /// enough of these. A trial on states of a search has one sample, which begins with these states.
     fn samples(&self, size: PilotSize, model: &dyn StateSpace) -> spill::Result<Vec<PilotLevels>> {
         let ReductionSettings { limits, control, .. } = self.settings;
-        let SearchLimits { checks, .. } = limits;
+        let checks = &limits.checks;
         if let Some(SearchedStates { starts, .. }) = &self.of_search {
             let start = PilotStart::Given(starts);
             return Ok(vec![PilotLevels::within(start, size, model, checks, control)?]);
@@ -181,8 +181,12 @@ impl<'m, 's> ReductionTrial<'m, 's> {
         let merged = self.merged_form(&mut field.forms[0]);
         field.forms.extend(merged);
         let base = &field.forms[0];
-        let mut contenders: Vec<_> =
-            [self.joint_resets(base), self.process_symmetry(base)].into_iter().flatten().collect();
+        let mut contenders = Vec::new();
+        // A trial on states of a search compares only its partial order.
+        if self.of_search.is_none() {
+            contenders.extend(self.joint_resets(base));
+            contenders.extend(self.process_symmetry(base));
+        }
         for at in (0..self.ordered_forms(&field)).rev() {
             match self.order_contenders(at, &field.forms[at]) {
                 Ok(order) => {
@@ -300,16 +304,16 @@ impl<'m, 's> ReductionTrial<'m, 's> {
     /// sample of deeper states. Otherwise this function adds one.
     fn merged_form(&self, base: &mut TrialForm<'m>) -> Option<TrialForm<'m>> {
         let plan = self.merging_plan(&base.whole);
-        let left = plan.as_ref().and_then(|plan| self.stable_shares(base, plan));
-        let is_enough = |left: Vec<f64>| left.iter().all(|&share| share <= MERGED_ENOUGH);
-        if !left.is_some_and(is_enough) {
+        let shares = |base: &TrialForm<'m>| self.stable_shares(base, plan.as_ref()?);
+        let mut left = shares(base);
+        if left.as_ref().is_none_or(|it| it.iter().any(|&share| share > MERGED_ENOUGH)) {
             self.add_deep_sample(base);
+            left = shares(base);
         }
-        let plan = plan?;
-        let left = self.stable_shares(base, &plan)?;
-        if left.iter().all(|&share| share > MERGED_MAX) {
+        if left?.iter().all(|&share| share > MERGED_MAX) {
             return None;
         }
+        let plan = plan?;
         let runs = &base.whole.runs;
         let form = self.model.form(&plan, self.settings.budget);
         let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));

@@ -16,8 +16,8 @@ use crate::budget::AnalysisBudget;
 use crate::reduce::{ReductionKind, ReductionPlan, ReductionStack};
 use crate::search::{SearchControl, StateStorage};
 
-/// The number of states after which a search is checked. It takes less than a second to reach it, and fewer states than a
-/// tenth of the searches for which the choice matters.
+/// The number of states after which a search is checked. Most searches reach it within a second, so a restart loses
+/// little. The choice matters most for searches with more than ten times as many states.
 const AFTER: u64 = 100_000;
 
 /// The second trial of a search.

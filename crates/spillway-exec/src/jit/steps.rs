@@ -341,7 +341,8 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Returns whether the bodies of these actions decide which of them are enabled, and the code marks those.
+    /// Returns whether the code marks enabled actions, and the bodies of these decide whether they are enabled. With
+    /// dynamic processes, the guard alone decides.
     pub fn is_decided_by_bodies(&self, actions: &[ActionId]) -> bool {
         let mut actions = actions.iter().map(|&id| &self.interp.program().actions[id]);
         self.purpose.marks_enabled()

@@ -7,7 +7,6 @@
 use super::ExternalSearch;
 use crate::level_states::LevelStates;
 use spill::Result;
-use spillway_base::random::SplitMix64;
 use std::collections::BTreeSet;
 
 /// The number of states that the question shows.
@@ -61,7 +60,7 @@ impl<'a> ExternalSearch<'a> {
         let mut least: BTreeSet<(u64, Vec<u8>)> = BTreeSet::new();
         level.visit(&mut |states| {
             for state in states.chunks_exact(self.model.width()) {
-                let hash = hash(state);
+                let hash = spill::hash(state);
                 if least.len() < SAMPLE || least.last().is_some_and(|it| hash < it.0) {
                     least.insert((hash, state.to_vec()));
                 }
@@ -73,10 +72,4 @@ impl<'a> ExternalSearch<'a> {
         })?;
         Ok(least.into_iter().flat_map(|it| it.1).collect())
     }
-}
-
-/// Returns the same hash of a state on each machine.
-fn hash(state: &[u8]) -> u64 {
-    let word = |bytes: &[u8]| bytes.iter().fold(0, |word: u64, &byte| word << 8 | u64::from(byte));
-    state.chunks(8).fold(0, |hash, bytes| SplitMix64::new(hash ^ word(bytes)).next_number())
 }
